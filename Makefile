@@ -1,0 +1,59 @@
+# `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-fast check format defaults lock
+
+# A fresh machine has only python3, make and git: uv then comes into .venv.
+UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
+PYTHON := .venv/bin/python
+READY := .venv/.ready
+COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
+DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## Install what the tests need into .venv, as requirements.lock says
+	@rm -f $(READY)
+	@$(MAKE) --no-print-directory $(READY)
+
+demo: $(READY) ## Render the default project, install it and give it a troubled day
+	rm -rf build/demo
+	$(COPY) . build/demo
+	$(MAKE) --no-print-directory -C build/demo install
+	$(MAKE) --no-print-directory -C build/demo simulate ARGS="--svg ../demo.svg"
+
+test: $(READY) ## Run every test: the template's code in place, then the template
+	cd template && ../$(PYTHON) -m pytest $(ARGS)
+	$(PYTHON) -m pytest -n auto --dist worksteal $(ARGS)
+
+test-fast: $(READY) ## Run the tests that need no whole project
+	cd template && ../$(PYTHON) -m pytest $(ARGS)
+	$(PYTHON) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
+
+check: $(READY) ## Check style, format and types, of the template's code and of the tests
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m mypy
+	cd template && ../$(PYTHON) -m mypy
+
+format: $(READY) ## Mend style and format where that is safe
+	$(PYTHON) -m ruff check --fix
+	$(PYTHON) -m ruff format
+
+defaults: $(READY) ## Write the default renders that stand beside their .jinja files
+	rm -rf build/defaults
+	$(COPY) . build/defaults
+	for file in $(DEFAULT_RENDERS); do cp build/defaults/$$file template/$$file; done
+
+lock: | $(UV) ## Bring requirements.lock up to date
+	$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-header \
+		--group pyproject.toml:dev --output-file requirements.lock
+
+$(READY): requirements.lock | $(UV)
+	test -x $(PYTHON) || $(UV) venv --quiet .venv
+	$(UV) pip install --quiet --python $(PYTHON) --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/bin/uv:
+	python3 -m venv .venv
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check uv

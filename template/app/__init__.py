@@ -1,0 +1,1 @@
+"""A Cloud Scheduler job whose scheduled runs each happen once."""

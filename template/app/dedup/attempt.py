@@ -1,0 +1,87 @@
+"""What the job's code sees of its run, and what it may raise."""
+
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from app.dedup.delivery import step_token
+
+
+class GiveUp(Exception):
+    """Raise it to say that no retry can help: the run becomes `failed`, for good (R23)."""
+
+
+class OutcomeUnknown(Exception):
+    """Raise it when nobody can tell whether the work took effect (R22).
+
+    The next attempt comes as `recovered` after a settle time and can look before it acts.
+    """
+
+
+class ClaimLost(Exception):
+    """Another attempt has the run now; stop, and leave the rest to it (R19)."""
+
+
+class Stopping(Exception):
+    """The instance shuts down or the request's time is over; stop, a retry follows (R27)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a run, as the job gets it.
+
+    Attributes:
+        run_id: Key of the run, 64 hex digits; the idempotency token for everything that this run
+            does once as a whole (R08, R09).
+        attempt_id: Random, different in each attempt.
+        job_name: The short JOB_ID of the Cloud Scheduler job.
+        schedule_time: Scheduled time of the run: aware, UTC, cut to microseconds.
+        project: Project of the job, or `""` without a job scope (R05).
+        location: Location of the job, or `""` without a job scope.
+        forced: True for a forced run ahead of its schedule time (R06).
+        recovered: True if an earlier attempt may have done part of the work (R13).
+        fence: Rises with every claim of a run, by the store's clock. A downstream system that
+            remembers the highest one it has seen can refuse a late attempt.
+        deadline: When the request's time is over, by this instance's clock: aware, UTC.
+        body: The request's body.
+        headers: The request's headers by lower-case name, without `authorization`; the values of
+            a repeated one are joined by `, `.
+        lost: Set when the claim is lost, or cannot be confirmed any more (R19).
+        stopping: Set when the instance shuts down, and when the request's time is over (R18, R27).
+    """
+
+    run_id: str
+    attempt_id: str
+    job_name: str
+    schedule_time: datetime
+    project: str
+    location: str
+    forced: bool
+    recovered: bool
+    fence: int
+    deadline: datetime
+    body: bytes = field(default=b"", repr=False)
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    lost: threading.Event = field(default_factory=threading.Event, repr=False)
+    stopping: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def check(self) -> None:
+        """Raise if it is time to stop; call it between the steps of long work.
+
+        Raises:
+            ClaimLost: another attempt may have the run.
+            Stopping: the instance shuts down or the request's time is over.
+        """
+        if self.lost.is_set():
+            raise ClaimLost("the claim of this run is lost")
+        if self.stopping.is_set():
+            raise Stopping("this attempt has to stop")
+
+    def token(self, step: str) -> str:
+        """Return the idempotency token of one step: 64 hex digits, equal in each attempt (R09)."""
+        return step_token(self.run_id, step)
+
+
+JobResult = dict[str, Any] | None
+"""What a job returns: a small JSON object to keep, or nothing (R20)."""

@@ -1,0 +1,300 @@
+"""The protocol: claim, run, finish (R10-R28). Read it from top to bottom.
+
+A `Runner` decides nothing about records; the store does that atomically. It decides what an
+answer of the store means for the job and for Cloud Scheduler.
+"""
+
+import asyncio
+import inspect
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from app.dedup import outcome
+from app.dedup.attempt import Attempt, ClaimLost, GiveUp, JobResult, OutcomeUnknown
+from app.dedup.clock import Clock
+from app.dedup.delivery import Delivery, Trigger
+from app.dedup.lease import Renewal
+from app.dedup.outcome import Outcome
+from app.dedup.record import Record, Status
+from app.dedup.store import (
+    Claim,
+    ClaimAnswer,
+    Claimed,
+    Closed,
+    Held,
+    Lost,
+    Run,
+    Store,
+    StoreError,
+    Terms,
+    Unreadable,
+)
+from app.logs import bind
+from app.shutdown import Shutdown
+
+Job = Callable[[Attempt], JobResult | Awaitable[JobResult]]
+"""The owner's function; `async def` works too."""
+
+CLAIM_TIMEOUT: Final = 8.0
+"""Seconds for a claim with all its tries, within the request's own limit (R26)."""
+
+RELEASE_TIMEOUT: Final = 2.0
+"""Seconds for a release, so that it fits between SIGTERM and SIGKILL (R27)."""
+
+FINISH_TIMEOUT: Final = 3.0
+"""Seconds for a finish at the least, even where lease and request are over (R25)."""
+
+SETTLE: Final = 30.0
+"""Seconds after which a run of unknown outcome may be looked at again (R22)."""
+
+RESULT_LIMIT: Final = 1024
+"""Largest result that is kept, in bytes of JSON (R20)."""
+
+_OUTCOME_UNKNOWN: Final = {"event": "outcome_unknown"}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What came with a delivery besides its identity, and when: `received` is monotonic seconds."""
+
+    body: bytes
+    headers: dict[str, str]
+    received: float
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs deliveries of one service.
+
+    Attributes:
+        service: Name in the key (R08).
+        separate_forced_runs: Forced runs have keys of their own (R06).
+        request_timeout: Seconds that a request may take (R18).
+    """
+
+    store: Store
+    terms: Terms
+    service: str
+    separate_forced_runs: bool
+    request_timeout: float
+    shutdown: Shutdown
+    clock: Clock
+
+    def run(self, delivery: Delivery, payload: Payload, job: Job) -> Outcome:
+        """Run `job` for `delivery` unless its run is done or being done."""
+        attempt_id = secrets.token_hex(16)
+        deadline = payload.received + self.request_timeout
+        sent = self.clock.monotonic()
+        if self.shutdown.begun:
+            return outcome.Unavailable("this instance is shutting down")
+        if sent >= deadline:
+            return outcome.Unavailable("the request's time was over before it could start")
+        try:
+            answer = self._claim(delivery, attempt_id, min(CLAIM_TIMEOUT, deadline - sent))
+        except StoreError as error:
+            _log.error("The store failed; the job did not run.", exc_info=error)
+            return outcome.Unavailable(f"the store failed: {error}")
+        match answer:
+            case Held(record, lease_left):
+                _log.info("Another attempt is at work.", extra={"event": "in_progress"})
+                return outcome.InProgress(record.run_id, lease_left)
+            case Closed(record):
+                return _closed(record)
+            case Unreadable(record):
+                _log.error("The record's status is unknown; the run is left alone.")
+                return outcome.Unavailable("the record's status is unknown", record.run_id)
+            case Claimed(claim):
+                return self._work(claim, payload, job, sent, deadline)
+
+    def _claim(self, delivery: Delivery, attempt_id: str, timeout: float) -> ClaimAnswer:
+        """Claim by this instance's clock; if the store's clock disagrees, by the store's (R06)."""
+        trigger = self._trigger(delivery, self.clock.now())
+        end = self.clock.monotonic() + timeout
+        answer = self._claim_as(trigger, delivery, attempt_id, timeout)
+        truth = self._trigger(delivery, answer.now)
+        if truth is trigger:
+            return answer
+        _log.warning("This instance's clock disagrees with the store's about a forced run.")
+        if isinstance(answer, Claimed):
+            self.store.release(
+                answer.claim, settle=_settle(answer.claim, None), timeout=RELEASE_TIMEOUT
+            )
+        return self._claim_as(truth, delivery, attempt_id, end - self.clock.monotonic())
+
+    def _work(
+        self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
+    ) -> Outcome:
+        """Run the job under the claim's lease and record how it ended (R18-R25)."""
+        attempt = self._attempt(claim, payload, deadline)
+        _log.info(
+            "The run is claimed.",
+            extra={
+                "event": "claimed",
+                "recovered": claim.recovered,
+                "forced": claim.run.forced,
+                "fence": claim.fence,
+            },
+        )
+        renewal = Renewal(
+            self.store,
+            claim,
+            sent=sent,
+            deadline=deadline,
+            lost=attempt.lost,
+            stopping=attempt.stopping,
+            clock=self.clock,
+        )
+        with self.shutdown.tells(attempt.stopping):
+            if self.shutdown.begun:
+                self._release(claim)
+                return outcome.Unavailable("this instance is shutting down", claim.run.run_id)
+            try:
+                with renewal:
+                    result = _call(job, attempt)
+            except GiveUp as error:
+                _log.error("The job gave up.", exc_info=error)
+                return self._finish(renewal, Status.FAILED, None, deadline)
+            except OutcomeUnknown as error:
+                _log.error("The outcome is unknown.", extra=_OUTCOME_UNKNOWN, exc_info=error)
+                self._release(renewal.claim, settle=SETTLE)
+                return outcome.Failed(claim.run.run_id, "the outcome of the job is unknown")
+            except ClaimLost:
+                lost = self._release(renewal.claim)
+                return _lost(claim, lost.record if lost else None)
+            except BaseException as error:
+                _log.error("The job failed.", extra={"event": "failed"}, exc_info=error)
+                self._release(renewal.claim)
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                return outcome.Failed(claim.run.run_id, f"the job raised {type(error).__name__}")
+            _log.debug("The job has returned.", extra={"event": "returned"})
+            return self._finish(renewal, Status.COMPLETED, result, deadline)
+
+    def _finish(self, renewal: Renewal, status: Status, result: object, deadline: float) -> Outcome:
+        """Make the record final; the store decides whether the claim still stands (R20-R25)."""
+        claim = renewal.claim
+        kept = _kept(result)
+        left = min(renewal.left(), deadline - self.clock.monotonic())
+        try:
+            lost = self.store.finish(claim, status, kept, timeout=max(left, FINISH_TIMEOUT))
+        except StoreError as error:
+            _log.error(
+                "The work was done, but its record was not written: the run will be done again"
+                " unless the job recognises it by attempt.recovered or its tokens.",
+                extra={"event": "failed"},
+                exc_info=error,
+            )
+            return outcome.Failed(
+                claim.run.run_id, f"the work was done, but its record was not written: {error}"
+            )
+        if lost:
+            return _lost(claim, lost.record)
+        if status is Status.FAILED:
+            _log.error("The run has failed for good.", extra={"event": "gave_up"})
+            return outcome.GaveUp(claim.run.run_id)
+        _log.info("The run is completed.", extra={"event": "completed"})
+        return outcome.Processed(claim.run.run_id, json.loads(kept) if kept else None)
+
+    def _release(self, claim: Claim, settle: float | None = None) -> Lost | None:
+        """Give the claim up; a store that fails leaves it to the end of its lease (R21, R22)."""
+        try:
+            lost = self.store.release(claim, settle=_settle(claim, settle), timeout=RELEASE_TIMEOUT)
+        except StoreError as error:
+            _log.warning("The claim was not released; it ends with its lease.", exc_info=error)
+            return None
+        if lost:
+            _log.info("There was no claim to release any more.", extra={"event": "lost"})
+        else:
+            _log.info("The claim is released.", extra={"event": "released"})
+        return lost
+
+    def _claim_as(
+        self, trigger: Trigger, delivery: Delivery, attempt_id: str, timeout: float
+    ) -> ClaimAnswer:
+        run = Run(
+            run_id=delivery.run_id(self.service, trigger),
+            job_name=delivery.job_name,
+            schedule_time=delivery.schedule_time.moment,
+            project=delivery.project,
+            location=delivery.location,
+            forced=trigger is Trigger.FORCED,
+        )
+        bind(run_id=run.run_id, attempt_id=attempt_id)
+        return self.store.claim(run, attempt_id, self.terms, timeout=timeout)
+
+    def _trigger(self, delivery: Delivery, now: datetime) -> Trigger:
+        return delivery.trigger(now) if self.separate_forced_runs else Trigger.SCHEDULED
+
+    def _attempt(self, claim: Claim, payload: Payload, deadline: float) -> Attempt:
+        left = deadline - self.clock.monotonic()
+        return Attempt(
+            run_id=claim.run.run_id,
+            attempt_id=claim.attempt_id,
+            job_name=claim.run.job_name,
+            schedule_time=claim.run.schedule_time,
+            project=claim.run.project,
+            location=claim.run.location,
+            forced=claim.run.forced,
+            recovered=claim.recovered,
+            fence=claim.fence,
+            deadline=self.clock.now() + timedelta(seconds=left),
+            body=payload.body,
+            headers=payload.headers,
+        )
+
+
+def _call(job: Job, attempt: Attempt) -> object:
+    result = job(attempt)
+    return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+
+
+async def _awaited(result: Awaitable[JobResult]) -> JobResult:
+    return await result
+
+
+def _settle(claim: Claim, settle: float | None) -> float | None:
+    """Keep the record of a recovered attempt: the next one has to know that it takes over (R21)."""
+    return 0.0 if settle is None and claim.recovered else settle
+
+
+def _closed(record: Record) -> Outcome:
+    """Answer a delivery whose run has ended (R11, R23)."""
+    if record.status is Status.FAILED:
+        _log.info("The run failed for good before.", extra={"event": "gave_up"})
+        return outcome.GaveUp(record.run_id)
+    _log.info("The run is completed already.", extra={"event": "duplicate"})
+    return outcome.Duplicate(record.run_id, record.result)
+
+
+def _lost(claim: Claim, record: Record | None) -> Outcome:
+    """Answer for an attempt whose claim is gone; 200 only if another one ended the run (R24)."""
+    _log.warning("The claim was lost.", extra={"event": "lost"})
+    if record is None or record.status is None:
+        return outcome.Lost(claim.run.run_id, None)
+    if record.status is Status.IN_PROGRESS:
+        return outcome.Lost(claim.run.run_id, record.lease_left())
+    return _closed(record)
+
+
+def _kept(result: object) -> str | None:
+    """Return the JSON of a result worth keeping, or None (R20)."""
+    if result is None:
+        return None
+    try:
+        if not isinstance(result, dict):
+            raise TypeError(f"it is a {type(result).__name__}, not a dict")
+        kept = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(kept.encode())
+        if size > RESULT_LIMIT:
+            raise ValueError(f"it has {size} bytes of JSON; {RESULT_LIMIT} are kept at most")
+    except (TypeError, ValueError, RecursionError) as error:
+        _log.warning("The job's result is not kept: %s.", error)
+        return None
+    return kept

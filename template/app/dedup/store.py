@@ -1,0 +1,126 @@
+"""What the protocol asks of a store: one atomic answer to each question.
+
+Each operation takes a `timeout` in seconds for all that it does, retries included, and raises
+`StoreError` when it cannot tell. Implementations are safe to use from many threads.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from app.dedup.record import Record, Stamp, Status
+
+
+class StoreError(Exception):
+    """The store did not do what was asked, or nobody can tell. `__cause__` is its own error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a record is about. `run_id` is its key, the rest is for people."""
+
+    run_id: str
+    job_name: str
+    schedule_time: datetime
+    project: str
+    location: str
+    forced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How long a claim lives without renewal and how long its record is kept, in seconds.
+
+    The record is kept for `retention` after the schedule time or the last write, whichever is
+    later (R29).
+    """
+
+    lease: float
+    retention: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right of one attempt to work on a run, as the store last confirmed it.
+
+    `recovered`: an earlier attempt may have done part of the work (R13). `fence` rises with
+    every claim of a run. `stamp` is the store's answer to the last write.
+    """
+
+    run: Run
+    attempt_id: str
+    terms: Terms
+    recovered: bool
+    fence: int
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The run is the caller's (R10, R13). `now` is the store's time."""
+
+    claim: Claim
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Another attempt is at work for at most `lease_left` seconds more (R12)."""
+
+    record: Record
+    lease_left: float
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The run is completed or has failed for good (R11, R23)."""
+
+    record: Record
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The record's status is unknown; nothing may be done about the run (R17)."""
+
+    record: Record
+    now: datetime
+
+
+ClaimAnswer = Claimed | Held | Closed | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The claim is no longer the caller's and nothing was written. `record` is what is there."""
+
+    record: Record | None
+
+
+class Store(Protocol):
+    """Where the records of all runs are."""
+
+    def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
+        """Claim `run` for the attempt, or tell why not (R10-R17)."""
+
+    def renew(self, claim: Claim, *, timeout: float) -> Claim | Lost:
+        """Start the claim's lease anew if it is still the caller's (R18, R19)."""
+
+    def finish(
+        self, claim: Claim, status: Status, result: str | None, *, timeout: float
+    ) -> Lost | None:
+        """Make the record final if it is still the caller's (R20, R23). `result` is JSON."""
+
+    def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
+        """Give the claim up if it is still the caller's (R21, R22).
+
+        `settle` None deletes the record; a number ends its lease that many seconds from now, so
+        that the next attempt knows that it takes over.
+        """
+
+    def get(self, run_id: str, *, timeout: float) -> Record | None:
+        """Read a record."""
+
+    def close(self) -> None:
+        """Let go of connections and threads. The store is not used afterwards."""

@@ -1,0 +1,308 @@
+"""The protocol over any store that can write under a condition (R10-R17, R26).
+
+A store gives four primitives: create if absent, read, replace and remove if unchanged. Each answer
+is one of: done, the condition did not hold (`Conflict`), nobody knows (`Unclear`), or refused for
+good (`StoreError`). The operations below turn them into certain answers: what is unclear is read
+back and compared by `attempt_id`, and written again under the same condition. All loops are
+bounded.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from app.dedup.clock import Clock
+from app.dedup.record import Decision, Fields, Record, Stamp, Status, decide, later
+from app.dedup.store import (
+    Claim,
+    ClaimAnswer,
+    Claimed,
+    Closed,
+    Held,
+    Lost,
+    Run,
+    StoreError,
+    Terms,
+    Unreadable,
+)
+
+CALL_TIMEOUT: Final = 3.0
+"""Seconds for one call of the store (R26)."""
+
+_SHORTEST_CALL: Final = 0.05
+_TRIES: Final = 6
+_FIRST_PAUSE: Final = 0.05
+_UNDO_TIMEOUT: Final = 2.0
+
+_log = logging.getLogger(__name__)
+
+
+class Conflict(Exception):
+    """The condition of a write did not hold: the record is there, or is not as it was."""
+
+
+class Unclear(StoreError):
+    """The call may have happened or not."""
+
+
+class _Budget:
+    """The tries and the time of one operation."""
+
+    def __init__(self, clock: Clock, timeout: float) -> None:
+        self._clock = clock
+        self._end = clock.monotonic() + timeout
+        self._pause = _FIRST_PAUSE
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(_TRIES):
+            if number and self._left() <= 0:
+                return
+            yield number
+
+    def limit(self) -> float:
+        """Return the seconds that the next call may take."""
+        return max(_SHORTEST_CALL, min(CALL_TIMEOUT, self._left()))
+
+    def pause(self) -> None:
+        """Wait a little after an unclear call, longer each time."""
+        self._clock.sleep(max(0.0, min(self._pause, self._left())))
+        self._pause *= 2
+
+    def _left(self) -> float:
+        return self._end - self._clock.monotonic()
+
+
+class ConditionalStore(ABC):
+    """A store made of four primitives. `limit` is the time limit of one call in seconds."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._skew = timedelta()
+
+    @abstractmethod
+    def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
+        """Write a record where none is; `Conflict` if there is one."""
+
+    @abstractmethod
+    def _read(self, run_id: str, limit: float) -> Record | None:
+        """Read a record with the store's time of the read."""
+
+    @abstractmethod
+    def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
+        """Write `fields` over a record if it was not written since `stamp`, else `Conflict`."""
+
+    @abstractmethod
+    def _remove(self, run_id: str, stamp: Stamp, limit: float) -> None:
+        """Delete a record if it was not written since `stamp`, else `Conflict`."""
+
+    def _atomic(self, timeout: float) -> AbstractContextManager[object]:
+        """Make the primitives inside one transaction, where the store has cheap ones."""
+        return nullcontext()
+
+    def get(self, run_id: str, *, timeout: float) -> Record | None:
+        """Read a record, in as many tries as the time allows."""
+        budget = _Budget(self._clock, timeout)
+        problem: StoreError | None = None
+        for _ in budget:
+            try:
+                return self._read(run_id, budget.limit())
+            except Unclear as error:
+                problem = error
+                budget.pause()
+        raise problem or StoreError("there was no time to read the record")
+
+    def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
+        """Claim `run`: one call for a new run, two for a duplicate, three for a takeover."""
+        budget = _Budget(self._clock, timeout)
+        old: Record | None = None
+        problem: StoreError | None = None
+        with self._atomic(timeout):
+            for _ in budget:
+                try:
+                    stamp = self._write_claim(run, attempt_id, terms, old, budget.limit())
+                    return self._claimed(run, attempt_id, terms, stamp, recovered=old is not None)
+                except Conflict:
+                    pass
+                except Unclear as error:
+                    problem = error
+                    budget.pause()
+                try:
+                    record = self._read(run.run_id, budget.limit())
+                except Unclear as error:
+                    problem = error
+                    budget.pause()
+                    continue
+                if record is None:
+                    old = None
+                    continue
+                self._heard(record.read_at)
+                match decide(record, attempt_id):
+                    case Decision.OWN:
+                        _resolved(problem)
+                        recovered = old is not None
+                        return self._claimed(
+                            run, attempt_id, terms, record.stamp, recovered=recovered
+                        )
+                    case Decision.WAIT:
+                        return Held(record, record.lease_left(), record.read_at)
+                    case Decision.FINAL:
+                        return Closed(record, record.read_at)
+                    case Decision.REFUSE:
+                        return Unreadable(record, record.read_at)
+                    case Decision.TAKE_OVER:
+                        old = record
+            self._undo(run.run_id, attempt_id, recovered=old is not None)
+        raise problem or StoreError("the record kept changing while it was being claimed")
+
+    def renew(self, claim: Claim, *, timeout: float) -> Claim | Lost:
+        """Start the lease anew: one call."""
+        fields = self._lease_fields(claim.terms.lease)
+
+        def happened(record: Record | None, before: Stamp) -> bool:
+            return (
+                record is not None
+                and record.held_by(claim.attempt_id)
+                and record.stamp.version != before.version
+            )
+
+        answer = self._change(claim, fields, happened, timeout)
+        return answer if isinstance(answer, Lost) else replace(claim, stamp=answer)
+
+    def finish(
+        self, claim: Claim, status: Status, result: str | None, *, timeout: float
+    ) -> Lost | None:
+        """Make the record final: one call."""
+        now = self._now()
+        fields = {
+            "status": status.value,
+            "finished_at": now,
+            "result": result,
+            "expire_at": later(max(claim.run.schedule_time, now), claim.terms.retention),
+        }
+
+        def happened(record: Record | None, before: Stamp) -> bool:
+            return (
+                record is not None
+                and record.status is status
+                and record.attempt_id == claim.attempt_id
+            )
+
+        answer = self._change(claim, fields, happened, timeout)
+        return answer if isinstance(answer, Lost) else None
+
+    def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
+        """Delete the record or end its lease in `settle` seconds: one call."""
+        fields = None if settle is None else self._lease_fields(settle)
+
+        def happened(record: Record | None, before: Stamp) -> bool:
+            if record is None or settle is None:
+                return record is None and settle is None
+            return record.held_by(claim.attempt_id) and record.lease_seconds == settle
+
+        answer = self._change(claim, fields, happened, timeout)
+        return answer if isinstance(answer, Lost) else None
+
+    def _change(
+        self,
+        claim: Claim,
+        fields: Fields | None,
+        happened: Callable[[Record | None, Stamp], bool],
+        timeout: float,
+    ) -> Stamp | Lost:
+        """Write `fields` (None: delete) while the record is the claim's (R19, R26).
+
+        `happened` tells from what was read back, and from the stamp before the write, whether an
+        unclear write took effect.
+        """
+        run_id = claim.run.run_id
+        budget = _Budget(self._clock, timeout)
+        stamp = claim.stamp
+        problem: StoreError | None = None
+        with self._atomic(timeout):
+            for _ in budget:
+                try:
+                    if fields is None:
+                        self._remove(run_id, stamp, budget.limit())
+                        return stamp
+                    return self._replace(run_id, fields, stamp, budget.limit())
+                except Conflict:
+                    pass
+                except Unclear as error:
+                    problem = error
+                    budget.pause()
+                try:
+                    record = self._read(run_id, budget.limit())
+                except Unclear as error:
+                    problem = error
+                    budget.pause()
+                    continue
+                if problem is not None and happened(record, stamp):
+                    _resolved(problem)
+                    return record.stamp if record else stamp
+                if record is None or not record.held_by(claim.attempt_id):
+                    return Lost(record)
+                # Still ours, but written by a person since: their version is the new condition.
+                stamp = record.stamp
+        raise problem or StoreError("the record kept changing while it was being written")
+
+    def _write_claim(
+        self, run: Run, attempt_id: str, terms: Terms, old: Record | None, limit: float
+    ) -> Stamp:
+        now = self._now()
+        fields = {
+            **self._lease_fields(terms.lease),
+            "status": Status.IN_PROGRESS.value,
+            "attempt_id": attempt_id,
+            "expire_at": later(max(run.schedule_time, now), terms.retention),
+            "job_name": run.job_name,
+            "schedule_time": run.schedule_time,
+            "project": run.project,
+            "location": run.location,
+            "forced": run.forced,
+            "claimed_at": now,
+        }
+        if old is None:
+            return self._create(run.run_id, fields, limit)
+        return self._replace(run.run_id, fields, old.stamp, limit)
+
+    def _claimed(
+        self, run: Run, attempt_id: str, terms: Terms, stamp: Stamp, *, recovered: bool
+    ) -> Claimed:
+        now = stamp.at or self._now()
+        self._heard(now)
+        return Claimed(Claim(run, attempt_id, terms, recovered, stamp.fence, stamp), now)
+
+    def _undo(self, run_id: str, attempt_id: str, *, recovered: bool) -> None:
+        """Give back a claim that may have been made, as far as that can be done (R26)."""
+        budget = _Budget(self._clock, _UNDO_TIMEOUT)
+        try:
+            record = self._read(run_id, budget.limit())
+            if record is None or not record.held_by(attempt_id):
+                return
+            if recovered:
+                self._replace(run_id, self._lease_fields(0.0), record.stamp, budget.limit())
+            else:
+                self._remove(run_id, record.stamp, budget.limit())
+        except (Conflict, StoreError) as error:
+            _log.warning("A claim in doubt ends with its lease.", extra={"error": str(error)})
+
+    def _lease_fields(self, lease: float) -> dict[str, object]:
+        return {"lease_seconds": lease, "lease_expires": later(self._now(), lease)}
+
+    def _now(self) -> datetime:
+        """Return the store's time as far as it is known here: for people, never for decisions."""
+        return later(self._clock.now(), self._skew.total_seconds())
+
+    def _heard(self, now: datetime) -> None:
+        self._skew = now - self._clock.now()
+
+
+def _resolved(problem: StoreError | None) -> None:
+    _log.warning(
+        "The answer to a write was lost; the record shows that it happened.",
+        extra={"event": "unclear_resolved", "error": str(problem)},
+    )

@@ -1,0 +1,143 @@
+"""Firestore: one document per run, one Commit per write, no transaction.
+
+A write's condition is the document's `update_time`, and both clocks of a lease, `read_time` and
+`update_time`, are the server's (R16). Calls are made with `retry=None`: the client's own retry
+would report a lost answer as a conflict with oneself.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from google.api_core import exceptions
+from google.auth.exceptions import GoogleAuthError
+from google.cloud.firestore_v1._helpers import WriteOption
+from google.cloud.firestore_v1.client import Client
+from google.cloud.firestore_v1.document import DocumentReference
+
+from app.dedup.clock import Clock
+from app.dedup.record import Fields, Record, Stamp
+from app.dedup.store import StoreError
+from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+_REFUSALS: Final = (
+    exceptions.BadRequest,
+    exceptions.Unauthorized,
+    exceptions.Forbidden,
+    exceptions.NotFound,
+    exceptions.AlreadyExists,
+    exceptions.MethodNotImplemented,
+)
+"""Answers that say for sure that nothing was written. All others are unclear (R26)."""
+
+_CHANGED: Final = (exceptions.FailedPrecondition, exceptions.NotFound)
+"""Answers to a write whose document is gone or was written since."""
+
+
+def open_url(url: str, clock: Clock) -> "FirestoreStore":
+    """Open `firestore://PROJECT/DATABASE?collection=scheduler_runs`.
+
+    `DATABASE` is `(default)` where it is left out. `FIRESTORE_EMULATOR_HOST` is obeyed.
+
+    Raises:
+        ValueError: the URL has no project, or has parts that mean nothing here.
+    """
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    collection = query.pop("collection", "scheduler_runs")
+    database = unquote(parts.path).removeprefix("/") or "(default)"
+    if not parts.netloc or query or parts.fragment or "/" in database or "/" in collection:
+        raise ValueError(
+            "expected firestore://PROJECT/DATABASE?collection=COLLECTION,"
+            " for example firestore://my-project/(default)"
+        )
+    project = unquote(parts.netloc)
+    return FirestoreStore(lambda: Client(project=project, database=database), collection, clock)
+
+
+class FirestoreStore(ConditionalStore):
+    """The records in one collection. The client is made on first use, once for all threads."""
+
+    def __init__(self, connect: Callable[[], Client], collection: str, clock: Clock) -> None:
+        super().__init__(clock)
+        self._connect = connect
+        self._collection = collection
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+
+    def close(self) -> None:
+        """Close the client's channel. The next use would make a new one."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()  # type: ignore[no-untyped-call]
+                self._client = None
+
+    def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
+        with _errors(conflict=(exceptions.AlreadyExists,)):
+            written = self._document(run_id).create(dict(fields), retry=None, timeout=limit)
+        return _stamp(written.update_time)
+
+    def _read(self, run_id: str, limit: float) -> Record | None:
+        with _errors():
+            found = self._document(run_id).get(retry=None, timeout=limit)
+        if not found.exists:
+            return None
+        fields = found.to_dict() or {}
+        return Record.parse(run_id, fields, _stamp(found.update_time), _plain(found.read_time))
+
+    def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
+        with _errors(conflict=_CHANGED):
+            document = self._document(run_id)
+            written = document.update(
+                dict(fields), option=self._unchanged(stamp), retry=None, timeout=limit
+            )
+        return _stamp(written.update_time)
+
+    def _remove(self, run_id: str, stamp: Stamp, limit: float) -> None:
+        with _errors(conflict=_CHANGED):
+            document = self._document(run_id)
+            document.delete(option=self._unchanged(stamp), retry=None, timeout=limit)
+
+    def _document(self, run_id: str) -> DocumentReference:
+        return self._connected().collection(self._collection).document(run_id)
+
+    def _unchanged(self, stamp: Stamp) -> WriteOption:
+        return self._connected().write_option(last_update_time=stamp.version)
+
+    def _connected(self) -> Client:
+        with self._lock:
+            if self._client is None:
+                client = self._connect()
+                # The client makes its channel on first use, without a lock of its own.
+                client._firestore_api  # noqa: B018
+                self._client = client
+            return self._client
+
+
+@contextmanager
+def _errors(conflict: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    try:
+        yield
+    except conflict as error:
+        raise Conflict from error
+    except _REFUSALS as error:
+        raise StoreError(f"Firestore refused: {error}") from error
+    except GoogleAuthError as error:
+        raise StoreError(f"Firestore has no credentials: {error}") from error
+    except exceptions.GoogleAPIError as error:
+        raise Unclear(f"Firestore did not answer clearly: {error}") from error
+
+
+def _stamp(update_time: datetime) -> Stamp:
+    at = _plain(update_time)
+    return Stamp(version=update_time, at=at, fence=(at - _EPOCH) // timedelta(microseconds=1))
+
+
+def _plain(moment: datetime) -> datetime:
+    """Return a plain datetime in place of the client's subclass with nanoseconds."""
+    return _EPOCH + (moment - _EPOCH)

@@ -1,0 +1,193 @@
+"""SQLite: the embedded store of one machine, for local runs and tests (R41).
+
+Each operation is one `BEGIN IMMEDIATE` transaction, so processes and threads take turns. The
+machine's clock is the store's clock. A version is a number that rises with every write.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from app.dedup.clock import Clock
+from app.dedup.record import Fields, Record, Stamp, later
+from app.dedup.store import StoreError
+from app.dedup.stores.conditional import CALL_TIMEOUT, ConditionalStore, Conflict
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_COLUMNS: Final = (
+    "status",
+    "attempt_id",
+    "lease_seconds",
+    "lease_expires",
+    "expire_at",
+    "job_name",
+    "schedule_time",
+    "project",
+    "location",
+    "forced",
+    "claimed_at",
+    "finished_at",
+    "result",
+)
+_EDITED: Final = """
+    UPDATE scheduler_runs_version SET last = last + 1;
+    UPDATE scheduler_runs SET
+        version = (SELECT last FROM scheduler_runs_version),
+        written_at = CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)
+    WHERE run_id = NEW.run_id;
+"""
+# The triggers make a person's edit a write like any other: it changes the version and the time.
+_SCHEMA: Final = (
+    f"CREATE TABLE IF NOT EXISTS scheduler_runs (run_id TEXT PRIMARY KEY, {', '.join(_COLUMNS)},"
+    " version INTEGER, written_at INTEGER)",
+    "CREATE TABLE IF NOT EXISTS scheduler_runs_version (last INTEGER NOT NULL)",
+    "INSERT INTO scheduler_runs_version SELECT 0"
+    " WHERE NOT EXISTS (SELECT 1 FROM scheduler_runs_version)",
+    "CREATE TRIGGER IF NOT EXISTS scheduler_runs_added AFTER INSERT ON scheduler_runs"
+    f" WHEN NEW.version IS NULL BEGIN {_EDITED} END",
+    "CREATE TRIGGER IF NOT EXISTS scheduler_runs_edited AFTER UPDATE ON scheduler_runs"
+    f" WHEN NEW.version IS OLD.version BEGIN {_EDITED} END",
+    "PRAGMA user_version = 1",
+)
+
+
+def open_url(url: str, clock: Clock) -> "SqliteStore":
+    """Open `sqlite:///PATH`; an absolute path has a fourth slash.
+
+    Raises:
+        ValueError: the URL has no path, or has parts that mean nothing here.
+    """
+    parts = urlsplit(url)
+    path = unquote(parts.path).removeprefix("/")
+    if parts.netloc or parts.query or parts.fragment or path in ("", ":memory:"):
+        raise ValueError("expected sqlite:///PATH, for example sqlite:///.local/runs.db")
+    return SqliteStore(Path(path), clock)
+
+
+class SqliteStore(ConditionalStore):
+    """The records in one file, created with its table on first use."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        super().__init__(clock)
+        self._path = path
+        self._open = threading.local()
+
+    def close(self) -> None:
+        """Do nothing: connections live as long as their transactions."""
+
+    def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
+        names = ("run_id", "version", "written_at", *fields)
+        with self._atomic(limit) as db:
+            stamp = self._next_stamp(db)
+            done = db.execute(
+                f"INSERT INTO scheduler_runs ({', '.join(names)})"  # noqa: S608 names of ours
+                f" VALUES ({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING",
+                (run_id, stamp.version, _micros(stamp.at), *map(_column, fields.values())),
+            )
+            return _done(done, stamp)
+
+    def _read(self, run_id: str, limit: float) -> Record | None:
+        with self._atomic(limit) as db:
+            db.row_factory = sqlite3.Row
+            row = db.execute("SELECT * FROM scheduler_runs WHERE run_id = ?", (run_id,)).fetchone()
+        if row is None:
+            return None
+        version, written_at = row["version"], row["written_at"]
+        stamp = Stamp(version, _moment(written_at), version if isinstance(version, int) else 0)
+        return Record.parse(run_id, dict(row), stamp, self._clock.now())
+
+    def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
+        with self._atomic(limit) as db:
+            new = self._next_stamp(db)
+            names = ", ".join(f"{name} = ?" for name in fields)
+            done = db.execute(
+                f"UPDATE scheduler_runs SET version = ?, written_at = ?, {names}"  # noqa: S608
+                " WHERE run_id = ? AND version IS ?",
+                (
+                    new.version,
+                    _micros(new.at),
+                    *map(_column, fields.values()),
+                    run_id,
+                    stamp.version,
+                ),
+            )
+            return _done(done, new)
+
+    def _remove(self, run_id: str, stamp: Stamp, limit: float) -> None:
+        with self._atomic(limit) as db:
+            done = db.execute(
+                "DELETE FROM scheduler_runs WHERE run_id = ? AND version IS ?",
+                (run_id, stamp.version),
+            )
+            _done(done, stamp)
+
+    @contextmanager
+    def _atomic(self, timeout: float) -> Iterator[sqlite3.Connection]:
+        """Open a transaction, or join the one that this thread has open."""
+        if db := getattr(self._open, "db", None):
+            yield db
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            limit = min(timeout, CALL_TIMEOUT)
+            with closing(sqlite3.connect(self._path, timeout=limit, isolation_level=None)) as db:
+                _set_up(db)
+                db.execute("BEGIN IMMEDIATE")
+                self._open.db = db
+                try:
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                else:
+                    db.execute("COMMIT")
+                finally:
+                    self._open.db = None
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"SQLite at {self._path}: {error}") from error
+
+    def _next_stamp(self, db: sqlite3.Connection) -> Stamp:
+        """Return the next version: the machine's time, but always above the last one."""
+        now = self._clock.now()
+        (last,) = db.execute(
+            "UPDATE scheduler_runs_version SET last = max(last + 1, ?) RETURNING last",
+            (_micros(now),),
+        ).fetchone()
+        return Stamp(version=last, at=now, fence=last)
+
+
+def _set_up(db: sqlite3.Connection) -> None:
+    if db.execute("PRAGMA user_version").fetchone()[0]:
+        return
+    # Where another process is setting up the same file, it does this.
+    with suppress(sqlite3.OperationalError):
+        db.execute("PRAGMA journal_mode = WAL")
+    db.execute("BEGIN IMMEDIATE")
+    for statement in _SCHEMA:
+        db.execute(statement)
+    db.execute("COMMIT")
+
+
+def _done(cursor: sqlite3.Cursor, stamp: Stamp) -> Stamp:
+    if cursor.rowcount == 0:
+        raise Conflict
+    return stamp
+
+
+def _column(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return value
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def _moment(micros: object) -> datetime | None:
+    return later(_EPOCH, micros / 1e6) if isinstance(micros, int) else None

@@ -1,0 +1,61 @@
+"""FastAPI, served by uvicorn. The protocol is synchronous and runs in the thread pool."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from anyio import to_thread
+from fastapi import FastAPI
+from starlette import requests, responses
+from starlette.types import Receive, Scope, Send
+
+from app.service import BODY_LIMIT, Request, Service, create_service
+from app.shutdown import SHUTDOWN
+
+CONCURRENCY: Final = 80
+"""Requests that are handled at once: Cloud Run's default."""
+
+
+def create_app(service: Service | None = None) -> FastAPI:
+    """Return the ASGI application. Its service comes from the environment by default."""
+    chosen = service or create_service()
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=_lifespan)
+
+    async def run(scope: Scope, receive: Receive, send: Send) -> None:
+        request = await _request(requests.Request(scope, receive))
+        answer = await to_thread.run_sync(chosen.handle, request)
+        response = responses.Response(answer.body, answer.status, dict(answer.headers))
+        await response(scope, receive, send)
+
+    # A mount takes every path and method, so that the service can name the right ones.
+    app.mount("/", run)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    # By now uvicorn has installed the handler that is to be called after ours.
+    SHUTDOWN.watch()
+    to_thread.current_default_thread_limiter().total_tokens = CONCURRENCY
+    yield
+
+
+async def _request(incoming: requests.Request) -> Request:
+    headers: dict[str, tuple[str, ...]] = {}
+    for name, value in incoming.headers.items():
+        headers[name] = (*headers.get(name, ()), value)
+    query: dict[str, tuple[str, ...]] = {}
+    for name, value in incoming.query_params.multi_items():
+        query[name] = (*query.get(name, ()), value)
+    body = bytearray()
+    async for chunk in incoming.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            break
+    return Request(
+        method=incoming.method,
+        path=incoming.url.path,
+        query=query,
+        headers=headers,
+        body=bytes(body[: BODY_LIMIT + 1]),
+    )

@@ -1,0 +1,89 @@
+"""Logs in Cloud Logging's form: one JSON object per line on stdout, text on a terminal (R39).
+
+Source of the field names: Cloud Logging, "Structured logging".
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, TextIO
+
+from pythonjsonlogger.json import JsonFormatter
+
+from app.dedup.delivery import Headers
+
+TRACE: Final = "logging.googleapis.com/trace"
+
+_TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
+_CLOUD_TRACE: Final = re.compile(r"([0-9a-f]{32})(?:[/;].*)?")
+_NO_FIELDS: Final[Mapping[str, object]] = {}
+
+_fields: ContextVar[Mapping[str, object]] = ContextVar("log_fields", default=_NO_FIELDS)
+
+
+@contextmanager
+def fields(**values: object) -> Iterator[None]:
+    """Add `values` to every line logged inside, the job's own lines included."""
+    token = _fields.set({**_fields.get(), **values})
+    try:
+        yield
+    finally:
+        _fields.reset(token)
+
+
+def bind(**values: object) -> None:
+    """Add `values` to every further line of the innermost `fields` block."""
+    _fields.set({**_fields.get(), **values})
+
+
+def trace_of(headers: Headers, project: str) -> dict[str, str]:
+    """Return the trace field of a request, empty without a trace in its headers."""
+    for name, form in (("traceparent", _TRACEPARENT), ("x-cloud-trace-context", _CLOUD_TRACE)):
+        for value in headers.get(name, ()):
+            if match := form.fullmatch(value):
+                return {TRACE: f"projects/{project}/traces/{match[1]}"}
+    return {}
+
+
+def configure(level: str, stream: TextIO | None = None) -> None:
+    """Send all logs of `level` and above to `stream` (stdout), in the form that fits it."""
+    stream = stream or sys.stdout
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(_add_fields)
+    if stream.isatty():
+        handler.setFormatter(_TextFormatter("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S"))
+    else:
+        handler.setFormatter(
+            JsonFormatter(
+                ["levelname", "message", "name"],
+                rename_fields={
+                    "levelname": "severity",
+                    "name": "logger",
+                    "exc_info": "stack_trace",
+                },
+                timestamp=True,
+            )
+        )
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+class _TextFormatter(logging.Formatter):
+    """Readable lines: the message, then the fields of the protocol that a person follows."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        shown = ("event", "job_name", "schedule_time", "attempt_id", "recovered", "error")
+        known = ((name, getattr(record, name, None)) for name in shown)
+        extra = " ".join(f"{name}={value}" for name, value in known if value is not None)
+        record.message = record.getMessage()
+        line, *trace = super().format(record).split("\n")
+        return "\n".join([f"{line} {extra}".rstrip(), *trace])
+
+
+def _add_fields(record: logging.LogRecord) -> bool:
+    for name, value in _fields.get().items():
+        if not hasattr(record, name):
+            setattr(record, name, value)
+    return True

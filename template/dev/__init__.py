@@ -1,0 +1,1 @@
+"""Tools for development: the local server and a local Cloud Scheduler. Never deployed."""

@@ -1,0 +1,124 @@
+"""What is to be simulated: the runs, and what shall go wrong with each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+
+
+class Fault(Enum):
+    """What goes wrong with one attempt. The values are the names on the command line."""
+
+    LOST_ANSWER = "lost-answer"
+    LATE_ANSWER = "late-answer"
+    KILL_AFTER_CLAIM = "after-claim"
+    KILL_IN_JOB = "in-job"
+    KILL_BEFORE_FINISH = "before-finish"
+
+
+KILLS = (Fault.KILL_AFTER_CLAIM, Fault.KILL_IN_JOB, Fault.KILL_BEFORE_FINISH)
+"""The faults that kill the server, in the order in which an attempt passes their points."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One scheduled or forced run.
+
+    `copies` is how often its first attempt is delivered at once. The first attempt that is claimed
+    suffers the first of `faults`, the next one the second, and so on. `due` and `until` are when
+    the first attempt starts and when the retries end, where that has to be waited for.
+    """
+
+    title: str
+    schedule_time: datetime
+    forced: bool = False
+    copies: int = 1
+    faults: tuple[Fault, ...] = ()
+    due: datetime | None = None
+    until: datetime | None = None
+
+
+class Scenario(Enum):
+    """A telling way to go wrong. The values are the names on the command line."""
+
+    DUPLICATES = "duplicates"
+    LOST_ANSWER = "lost-answer"
+    LATE_ANSWER = "late-answer"
+    CRASH_AFTER_CLAIM = "crash-after-claim"
+    CRASH_IN_JOB = "crash-in-job"
+    CRASH_BEFORE_FINISH = "crash-before-finish"
+    FORCED = "forced"
+
+    @property
+    def needs_server_control(self) -> bool:
+        """Whether it takes the server's log, its store or its life."""
+        return self not in (Scenario.DUPLICATES, Scenario.FORCED)
+
+
+DEFAULT_SCENARIOS = (
+    Scenario.DUPLICATES,
+    Scenario.LOST_ANSWER,
+    Scenario.CRASH_IN_JOB,
+    Scenario.FORCED,
+)
+"""What a simulation without options plays: the four ways in which runs get doubled or lost."""
+
+_FAULTY: dict[Scenario, tuple[str, int, tuple[Fault, ...]]] = {
+    Scenario.DUPLICATES: ("delivered 3 times at once", 3, ()),
+    Scenario.LOST_ANSWER: ("its answer gets lost", 1, (Fault.LOST_ANSWER,)),
+    Scenario.LATE_ANSWER: ("answered after the deadline", 1, (Fault.LATE_ANSWER,)),
+    Scenario.CRASH_AFTER_CLAIM: ("kill -9 after the claim", 1, (Fault.KILL_AFTER_CLAIM,)),
+    Scenario.CRASH_IN_JOB: ("kill -9 while the job works", 1, (Fault.KILL_IN_JOB,)),
+    Scenario.CRASH_BEFORE_FINISH: ("kill -9 before the finish", 1, (Fault.KILL_BEFORE_FINISH,)),
+}
+
+
+def scenario_runs(
+    scenarios: Iterable[Scenario], times: Iterator[datetime], forced_time: datetime
+) -> list[PlannedRun]:
+    """Return the runs that play `scenarios`, with schedule times from `times`.
+
+    The forced run comes first and its scheduled run last, to spend the time between them on the
+    others. `forced_time` is the schedule time of both, still ahead.
+    """
+    chosen = list(dict.fromkeys(scenarios))
+    runs = [
+        PlannedRun(title, next(times), copies=copies, faults=faults)
+        for title, copies, faults in (_FAULTY[name] for name in chosen if name in _FAULTY)
+    ]
+    return _with_forced(runs, forced_time) if Scenario.FORCED in chosen else runs
+
+
+def schedule_runs(
+    times: Sequence[datetime], copies: int, faults: tuple[Fault, ...], *, real_time: bool
+) -> list[PlannedRun]:
+    """Return one run for each of `times`, all with the same faults.
+
+    In `real_time` each waits for its time, and its retries end at the next one.
+    """
+    trouble = [f"{copies} at once"] if copies > 1 else []
+    trouble += [f"kill -9 {fault.value}" if fault in KILLS else fault.value for fault in faults]
+    title = ", ".join(trouble) or "as scheduled"
+    runs = [PlannedRun(title, time, copies=copies, faults=faults) for time in times]
+    if not real_time:
+        return runs
+    ends = [*times[1:], None]
+    return [
+        replace(run, due=run.schedule_time, until=end) for run, end in zip(runs, ends, strict=True)
+    ]
+
+
+def with_forced_run(runs: list[PlannedRun], forced_time: datetime) -> list[PlannedRun]:
+    """Return `runs` with a forced run first; its scheduled run is among them or comes last."""
+    if any(run.schedule_time == forced_time for run in runs):
+        return [_forced(forced_time), *runs]
+    return _with_forced(runs, forced_time)
+
+
+def _with_forced(runs: list[PlannedRun], forced_time: datetime) -> list[PlannedRun]:
+    after = PlannedRun("the scheduled run after it", forced_time, due=forced_time)
+    return [_forced(forced_time), *runs, after]
+
+
+def _forced(forced_time: datetime) -> PlannedRun:
+    return PlannedRun("forced ahead of its time", forced_time, forced=True)

@@ -1,0 +1,158 @@
+"""`python -m dev.scheduler`: a local Cloud Scheduler that makes trouble and keeps count."""
+
+import os
+import socket
+import sys
+import tempfile
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rich.console import Console
+
+from dev.attempt import Attempts
+from dev.delivery import Target
+from dev.events import EventLog
+from dev.options import Options, parse
+from dev.plan import PlannedRun, Scenario, scenario_runs, schedule_runs, with_forced_run
+from dev.report import print_verdicts, save_svg
+from dev.schedule import coming_times, past_times
+from dev.server import LocalServer, ServerError
+from dev.simulation import RunResult, Simulation
+from dev.timeline import Timeline
+from dev.verdict import Verdict, events_of_run, judge_answers, judge_events
+
+FORCED_LEAD = timedelta(seconds=14)
+"""How far ahead a forced run's schedule time is: more than the 10 s from which it counts as one."""
+
+WIDTH = 100
+"""Columns of the output, in a picture and where there is no terminal."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Simulate as the command line says; return the exit status: 0 right, 1 wrong, 2 no start."""
+    arguments = sys.argv[1:] if argv is None else argv
+    options = parse(arguments, os.environ, datetime.now(UTC))
+    console = Console(record=options.svg is not None, highlight=False, width=WIDTH)
+    try:
+        judged = _simulate(options, console)
+    except (ServerError, ConnectionError) as error:
+        console.print(f"✗ {error}", style="bold red", markup=False)
+        return 2
+    print_verdicts(console, judged)
+    if options.svg is not None:
+        save_svg(console, options.svg, " ".join(["make simulate", *arguments]))
+    return 0 if all(verdict.right for _, verdict in judged) else 1
+
+
+def planned_runs(options: Options, now: datetime) -> list[PlannedRun]:
+    """Return the runs to play. Their schedule times are past ones, except in real time."""
+    lead = (now + FORCED_LEAD).replace(microsecond=0)
+    if not options.real_time:
+        if options.scenarios:
+            times = past_times(options.schedule, options.zone, now, len(Scenario))
+            return scenario_runs(options.scenarios, iter(times), lead)
+        times = past_times(options.schedule, options.zone, now, options.runs)
+        runs = schedule_runs(times, options.copies, options.faults, real_time=False)
+        return with_forced_run(runs, lead) if options.forced else runs
+    coming = coming_times(options.schedule, options.zone, lead if options.forced else now)
+    times = list(islice(coming, options.runs))
+    runs = schedule_runs(times, options.copies, options.faults, real_time=True)
+    return with_forced_run(runs, times[0]) if options.forced else runs
+
+
+Judged = list[tuple[RunResult, Verdict]]
+
+
+def _simulate(options: Options, console: Console) -> Judged:
+    if options.target.url:
+        return _simulate_running(options, console)
+    return _simulate_here(options, console)
+
+
+def _simulate_here(options: Options, console: Console) -> Judged:
+    """Start a server with a store of its own, play against it, and judge by its log."""
+    timeline = Timeline(console)
+    log = EventLog(timeline.event)
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="simulation-"))
+        server = LocalServer(Path(folder) / "runs.db", log, _server_settings(options))
+        target = replace(options.target, url=server.url)
+        _print_head(console, options, target, f"lease {options.lease} s")
+        stack.callback(server.stop)
+        server.start()
+        results = _play(options, Attempts(target, timeline, server), timeline)
+    # Only now the log is complete: a second completion may come after the last answer.
+    return [(result, _judge_by_log(result, log, options)) for result in results]
+
+
+def _simulate_running(options: Options, console: Console) -> Judged:
+    """Play against a server that runs elsewhere, and judge by its answers."""
+    # A fresh job id, because the server's store may know the past runs of the real one.
+    target = replace(options.target, job=f"{options.target.job[:480]}-sim-{uuid.uuid4().hex[:8]}")
+    _check_reachable(target.url)
+    timeline = Timeline(console)
+    _print_head(console, options, target, "already running")
+    results = _play(options, Attempts(target, timeline, None), timeline)
+    return [(result, _judge_by_answers(result, results, options)) for result in results]
+
+
+def _play(options: Options, attempts: Attempts, timeline: Timeline) -> list[RunResult]:
+    simulation = Simulation(attempts, options.retry, timeline)
+    runs = planned_runs(options, datetime.now(UTC))
+    return [simulation.play(number, run) for number, run in enumerate(runs, 1)]
+
+
+def _server_settings(options: Options) -> dict[str, str]:
+    return {
+        "ATTEMPT_DEADLINE_SECONDS": f"{options.target.deadline:g}",
+        "FORCED_RUNS": "separate" if options.forced_separate else "shared",
+        "JOB_SCOPE": options.target.job_scope,
+        "LEASE_SECONDS": str(options.lease),
+    }
+
+
+def _key(run: PlannedRun, options: Options) -> tuple[datetime, bool]:
+    """Tell runs apart as the server does; shared, a forced run is its scheduled run."""
+    return run.schedule_time, run.forced and options.forced_separate
+
+
+def _judge_by_log(result: RunResult, log: EventLog, options: Options) -> Verdict:
+    schedule_time, forced = _key(result.planned, options)
+    events = events_of_run(log.events, options.target.job, schedule_time, forced=forced)
+    return judge_events(events)
+
+
+def _judge_by_answers(result: RunResult, results: list[RunResult], options: Options) -> Verdict:
+    key = _key(result.planned, options)
+    same = (other for other in results if _key(other.planned, options) == key)
+    return judge_answers([reply for other in same for reply in other.replies])
+
+
+def _check_reachable(url: str) -> None:
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=5.0).close()
+    except OSError as error:
+        raise ConnectionError(f"nothing listens at {url}: {error}") from error
+
+
+def _print_head(console: Console, options: Options, target: Target, server: str) -> None:
+    retry = options.retry
+    console.print("[bold]Cloud Scheduler, simulated[/bold]")
+    for name, value in (
+        ("job", f"{target.job}, {options.schedule} in {options.zone.key}"),
+        ("target", f"{target.url}, {server}"),
+        ("retries", f"{retry.retry_count}, back-off from {retry.min_backoff:g} s"),
+    ):
+        console.print(f"  [dim]{name:<8}[/dim]{value}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Was each run done exactly once? Judged from the server's events, or from its answers alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from dev.delivery import Answer, NoAnswer
+from dev.events import Event
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How often a run was started and completed. `problem` is empty if all is right.
+
+    `starts` is `None` where only the answers are known. `recovered` counts the starts that took
+    over from an attempt that had died.
+    """
+
+    starts: int | None
+    recovered: int
+    completions: int
+    problem: str
+
+    @property
+    def right(self) -> bool:
+        """Whether the run was done exactly once."""
+        return not self.problem
+
+
+def events_of_run(
+    events: Iterable[Event], job: str, schedule_time: datetime, *, forced: bool
+) -> list[Event]:
+    """Return the events of one run, in order.
+
+    A key that differs between the spellings of one instant does not hide anything: all events of
+    the instant belong to the run, whatever their `run_id`.
+    """
+    known = list(events)
+    forced_ids = {event.run_id for event in known if event.forced}
+    ids = {
+        event.run_id for event in known if event.job == job and event.schedule_time == schedule_time
+    }
+    return [
+        event
+        for event in known
+        if event.run_id and event.run_id in ids and (event.run_id in forced_ids) == forced
+    ]
+
+
+def judge_events(events: Sequence[Event]) -> Verdict:
+    """Judge a run by its events.
+
+    It is wrong if it was not completed exactly once, or if a start after the first one was neither
+    a recovery nor preceded by a release.
+    """
+    starts = [event for event in events if event.name == "claimed"]
+    completions = sum(event.name == "completed" for event in events)
+    doubled, at_work = False, False
+    for event in events:
+        if event.name == "claimed":
+            doubled = doubled or (at_work and not event.recovered)
+            at_work = True
+        elif event.name == "released":
+            at_work = False
+    return Verdict(
+        starts=len(starts),
+        recovered=sum(event.recovered for event in starts),
+        completions=completions,
+        problem=_problem(completions, doubled, [event.name for event in events]),
+    )
+
+
+def judge_answers(answers: Sequence[Answer | NoAnswer]) -> Verdict:
+    """Judge a run by what its deliveries were answered.
+
+    Exactly one of them must be `processed`. A completion in an attempt whose answer never came
+    shows by a later `duplicate`.
+    """
+    outcomes = [answer.outcome for answer in answers if isinstance(answer, Answer)]
+    unanswered = any(isinstance(answer, NoAnswer) for answer in answers)
+    completions = outcomes.count("processed")
+    if not completions and unanswered and "duplicate" in outcomes:
+        completions = 1
+    return Verdict(None, 0, completions, _problem(completions, False, outcomes))
+
+
+def _problem(completions: int, doubled: bool, names: Iterable[str]) -> str:
+    if completions > 1:
+        return f"done {completions} times"
+    if doubled:
+        return "started while at work"
+    if completions == 0:
+        return "given up" if "gave_up" in names else "never done"
+    return ""

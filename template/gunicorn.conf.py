@@ -1,0 +1,18 @@
+"""How gunicorn runs the service; read by `gunicorn main:app`."""
+
+import os
+from typing import Any
+
+from app.shutdown import SHUTDOWN
+
+bind = f"0.0.0.0:{os.environ.get('PORT', '8080')}"
+workers = 1
+worker_class = "gthread"
+threads = 80  # As many requests as Cloud Run sends to one instance by default.
+timeout = 0  # Cloud Run limits a request's time; a second limit would kill live attempts.
+graceful_timeout = 8  # Cloud Run kills the instance 10 s after SIGTERM.
+
+
+def post_worker_init(worker: Any) -> None:
+    """Watch for SIGTERM in the worker, whose handlers gunicorn has set by now (R27)."""
+    SHUTDOWN.watch()

@@ -1,0 +1,120 @@
+"""The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
+
+import itertools
+from functools import cache
+from typing import Any
+
+import jinja2
+import yaml
+from jinja2 import meta
+from jinja2.sandbox import SandboxedEnvironment
+
+from tests.rendering import ROOT
+
+Answers = dict[str, str]
+
+
+@cache
+def questionnaire() -> dict[str, Any]:
+    """What copier.yml says."""
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "copier.yml").read_text())
+    return loaded
+
+
+def questions() -> dict[str, dict[str, Any]]:
+    """The questions by name, in the order in which they are asked."""
+    return {name: item for name, item in questionnaire().items() if not name.startswith("_")}
+
+
+def values_of(question: str) -> list[str]:
+    """The values that a question offers."""
+    choices = questions()[question]["choices"].values()
+    return [choice["value"] if isinstance(choice, dict) else choice for choice in choices]
+
+
+def choice_questions() -> list[str]:
+    """The questions that offer values to choose from."""
+    return [name for name, item in questions().items() if "choices" in item]
+
+
+def _environment() -> SandboxedEnvironment:
+    return SandboxedEnvironment(
+        loader=jinja2.FileSystemLoader(ROOT),
+        extensions=["jinja2_ansible_filters.AnsibleCoreFiltersExtension"],
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def file_questions() -> list[str]:
+    """The questions whose answers select files: those that the map in `_exclude` reads."""
+    environment = _environment()
+    read = set[str]()
+    for pattern in questionnaire()["_exclude"]:
+        read |= meta.find_undeclared_variables(environment.parse(pattern))
+    return [name for name in choice_questions() if name in read]
+
+
+def is_possible(answers: Answers) -> bool:
+    """Whether no choice among the answers is ruled out by another."""
+    environment = _environment()
+    for question, answer in answers.items():
+        for choice in questions()[question]["choices"].values():
+            if isinstance(choice, dict) and choice["value"] == answer:
+                refusal = environment.from_string(choice.get("validator", "")).render(answers)
+                if refusal.strip():
+                    return False
+    return True
+
+
+@cache
+def _every_combination() -> list[Answers]:
+    names = choice_questions()
+    product = itertools.product(*map(values_of, names))
+    return [dict(zip(names, values, strict=True)) for values in product]
+
+
+def possible() -> list[Answers]:
+    """Every combination of choices that can be chosen."""
+    return [answers for answers in _every_combination() if is_possible(answers)]
+
+
+def impossible() -> list[Answers]:
+    """Every combination of choices that is refused."""
+    return [answers for answers in _every_combination() if not is_possible(answers)]
+
+
+def _goals(answers: Answers, selecting: frozenset[str]) -> set[tuple[tuple[str, str], ...]]:
+    pairs = set(itertools.combinations(sorted(answers.items()), 2))
+    files = tuple(sorted(item for item in answers.items() if item[0] in selecting))
+    return {*pairs, files}
+
+
+@cache
+def variants() -> list[Answers]:
+    """Few variants with every selection of files, and every pair of choices, among them."""
+    selecting = frozenset(file_questions())
+    goals = {index: _goals(answers, selecting) for index, answers in enumerate(possible())}
+    missing = set[tuple[tuple[str, str], ...]]().union(*goals.values())
+    chosen = []
+    while missing:
+        best = max(goals, key=lambda index: len(goals[index] & missing))
+        missing -= goals[best]
+        chosen.append(possible()[best])
+    return chosen
+
+
+def source_variants() -> list[Answers]:
+    """One variant for each selection of files."""
+    first = dict[tuple[str, ...], Answers]()
+    for answers in variants():
+        first.setdefault(tuple(answers[name] for name in file_questions()), answers)
+    return list(first.values())
+
+
+def name_of(answers: Answers) -> str:
+    """A test id: what is not the first value of its question, as `auth=verify,framework=flask`."""
+    return ",".join(
+        f"{name}={value}" for name, value in answers.items() if value != values_of(name)[0]
+    )

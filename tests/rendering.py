@@ -1,0 +1,80 @@
+"""Rendering the template as its users do, through Copier's public interface and without trust."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import copier
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("copier.yml", "hooks", "template")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder, as an author of the tests' own, and return what it prints."""
+    author = ("-c", "user.name=Tests", "-c", "user.email=tests@example.com")
+    command = ["git", *author, *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def commit(folder: Path, message: str) -> None:
+    """Commit everything in a folder, which becomes a repository if it is none."""
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", message)
+
+
+def snapshot(destination: Path) -> Path:
+    """Copy the template as it stands into a repository of its own.
+
+    Copier copies a work tree with changes anew for every render; from the snapshot a render is
+    faster, and edits made meanwhile reach no test half-way.
+    """
+    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *SOURCES)
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, destination / name
+        if source.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+            target.chmod(source.stat().st_mode)
+    commit(destination, "Snapshot")
+    return destination
+
+
+def render(template: Path, project: Path, answers: dict[str, Any] | None = None) -> Path:
+    """Render the template's last commit with the answers given and the defaults of all others.
+
+    Raises:
+        ValueError: an answer is refused; the message is the one that a user reads.
+    """
+    copier.run_copy(
+        str(template),
+        project,
+        data=answers,
+        vcs_ref="HEAD",
+        defaults=True,
+        quiet=True,
+        unsafe=False,
+        settings=copier.Settings(),
+    )
+    return project
+
+
+def files_of(project: Path) -> dict[str, bytes]:
+    """The files of a rendered project, by their paths inside it."""
+    return {
+        path.relative_to(project).as_posix(): path.read_bytes()
+        for path in sorted(project.rglob("*"))
+        if path.is_file()
+    }
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without the traces of the virtual environment that runs the tests."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+        and not name.startswith(("PYTEST_", "COPIER_"))
+    }

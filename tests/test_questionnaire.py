@@ -1,0 +1,286 @@
+"""The questionnaire: what it accepts, what it refuses, and with which reason."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import copier
+import pytest
+import yaml
+from cronsim import CronSim
+
+from tests import matrix
+from tests.conftest import Render
+from tests.rendering import ROOT, files_of
+
+LIMITS: dict[str, list[Any]] = {
+    "project_name": ["x", "x" * 60, "a 'b' \"c\""],
+    "service": ["a", "a" + "-1" * 24, "a--b"],
+    "gcp_project": ["abcdef", "a" * 30, "my-project-42", "example.com:proj"],
+    "time_zone": ["UTC", "Etc/GMT+5", "America/Argentina/Buenos_Aires", "America/Port-au-Prince"],
+    "attempt_deadline": [15, 1800],
+    "lease": [5, 3600],
+    "retention": [1, 8760],
+}
+
+REFUSALS: dict[str, list[tuple[Any, str]]] = {
+    "project_name": [
+        ("", "is empty"),
+        ("  ", "is empty"),
+        ("x" * 61, "has 61 characters. Give it 60 at most"),
+        ("two\nlines", "Write it on one line"),
+        ("one\n", "Write it on one line"),
+        ("a\tb", "control character"),
+        ("a\u2028b", "Write it on one line"),
+        ("a\x85b", "Write it on one line"),
+        (" x", "begins or ends with a space"),
+    ],
+    "service": [
+        ("", "is no service name"),
+        ("Nightly", "lower-case"),
+        ("1st", "begin with a letter"),
+        ("report-", "do not end with a hyphen"),
+        ("a" * 50, "1 to 49"),
+        ("report\n", "is no service name"),
+    ],
+    "gcp_project": [
+        ("short", "6 to 30"),
+        ("a" * 31, "6 to 30"),
+        ("My-Project", "lower-case"),
+        ("123456", "not the name or number"),
+        ("project-", "not ending with a hyphen"),
+        ("project:other", "is no project id"),
+        ("my-project\n", "is no project id"),
+    ],
+    "time_zone": [
+        ("", "tz database"),
+        ("+02:00", "not an offset"),
+        ("Europe/", "tz database"),
+        ("../etc/passwd", "tz database"),
+        ("Etc/UTC\n", "tz database"),
+        ("A" * 65, "tz database"),
+    ],
+    "attempt_deadline": [(14, "Use 15 to 1800"), (1801, "belongs in a Cloud Run job")],
+    "lease": [(4, "Use 5 to 3600"), (3601, "Use 5 to 3600")],
+    "retention": [(0, "retries"), (-1, "retries"), (8761, "more than a year")],
+}
+
+SCHEDULES = [
+    "* * * * *",
+    "*/15 * * * *",
+    "0 0 1 1 0",
+    "59 23 31 12 7",
+    "0-30/5,45 0,12 1-7 */2 5-7",
+    "0 9 * JAN-JUN/2,DEC MON-FRI",
+    "0 0 29 2 *",
+    "0 0 31 4,5 *",
+    "0 0 30 2 MON",
+]
+
+REFUSED_SCHEDULES = [
+    ("every 5 minutes", "English schedule"),
+    ("every monday 09:00", "no run could be recognised"),
+    ("1st monday of month 09:00", "English schedule"),
+    ("", "five fields"),
+    ("* * * *", "five fields"),
+    ("* * * * * *", "five fields"),
+    ("*  * * * *", "one space"),
+    (" * * * * *", "one space"),
+    ("* * * * *\n", "five fields"),
+    ("\u0661 * * * *", "five fields"),
+    ("60 * * * *", "minute field is wrong: 60 is outside of 0 to 59"),
+    ("* 24 * * *", "hour field is wrong: 24 is outside of 0 to 23"),
+    ("* * 0 * *", "day of month field is wrong: 0 is outside of 1 to 31"),
+    ("* * * 13 *", "month field is wrong: 13 is outside of 1 to 12 or JAN to DEC"),
+    ("* * * * 8", "day of week field is wrong: 8 is outside of 0 to 7 or SUN to SAT"),
+    ("* * * * mon", "words in capitals"),
+    ("* * * MON *", "month field is wrong"),
+    ("*/0 * * * *", "step in \\*/0 has to be a number from 1 to 59"),
+    ("*/60 * * * *", "from 1 to 59"),
+    ("*/ * * * *", "step"),
+    ("5/15 * * * *", "needs \\* or a range before it"),
+    ("10-5 * * * *", "runs backwards"),
+    ("*-5 * * * *", "minute field"),
+    ("1- * * * *", "minute field"),
+    ("1,,2 * * * *", "an empty member"),
+    ("L * * * *", "minute field"),
+    ("0 0 L * *", "day of month field"),
+    ("0 0 30 2 *", "never comes round"),
+    ("0 0 31 4,JUN *", "never comes round"),
+    (",".join(map(str, range(30))) + " * * * *", "75 at most"),
+]
+
+HOSTILE_NAMES = [
+    "it's",
+    'say "hi"',
+    '"""',
+    "'''",
+    "back\\slash\\",
+    "{{ service }}{% raw %}{# x",
+    "${HOME} $(id) `id` %s",
+    "# no comment",
+    "- list: {a: b}",
+    "null",
+    "1e3",
+    "\U0001f680 launch",
+    "\u05d3\u05d5\u05d7 \u05dc\u05d9\u05dc\u05d9",
+    "\u202edesrever\u202c",
+    "caf\u00e9 \u0130stanbul",
+    "\u65e5\u5831",
+    "</script>&amp;",
+    "~",
+]
+
+
+def cases(table: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
+    return [
+        (name, *(case if isinstance(case, tuple) else (case,)))
+        for name, entries in table.items()
+        for case in entries
+    ]
+
+
+def installed_packages() -> set[str]:
+    """The names of all packages that the variants install, with those that come along."""
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    return {line.split("==")[0] for line in lines if "==" in line}
+
+
+class TestDefaults:
+    def test_no_answer_is_needed(self, rendered: Render) -> None:
+        project = rendered()
+        assert (project / ".copier-answers.yml").exists()
+
+    def test_every_question_is_recorded_with_its_answer(self, rendered: Render) -> None:
+        """An answer that is not recorded may be another one at the next update."""
+        recorded = yaml.safe_load((rendered() / ".copier-answers.yml").read_text())
+        assert set(matrix.questions()) <= set(recorded)
+
+    def test_an_unknown_store_is_refused(self, rendered: Render) -> None:
+        with pytest.raises(ValueError, match="store"):
+            rendered(store="clay-tablets")
+
+    def test_nothing_needs_trust(self) -> None:
+        unsafe = {"_tasks", "_migrations", "_jinja_extensions", "_external_data"}
+        assert unsafe.isdisjoint(matrix.questionnaire())
+
+    def test_an_undefined_name_is_an_error_and_not_a_blank(self) -> None:
+        assert matrix.questionnaire()["_envops"]["undefined"] == "jinja2.StrictUndefined"
+
+
+class TestAnswers:
+    @pytest.mark.parametrize(("question", "answer"), cases(LIMITS))
+    def test_the_limits_are_accepted(self, rendered: Render, question: str, answer: Any) -> None:
+        recorded = yaml.safe_load(
+            (rendered(**{question: answer}) / ".copier-answers.yml").read_text()
+        )
+        assert recorded[question] == answer
+
+    @pytest.mark.parametrize(("question", "answer", "reason"), cases(REFUSALS))
+    def test_what_is_beyond_them_is_refused_with_the_reason(
+        self, rendered: Render, question: str, answer: Any, reason: str
+    ) -> None:
+        with pytest.raises(ValueError, match=f"'{question}': .*{reason}"):
+            rendered(**{question: answer})
+
+    def test_every_free_answer_has_a_limit_and_a_refusal(self) -> None:
+        free = set(matrix.questions()) - set(matrix.choice_questions()) - {"schedule"}
+        assert free == set(LIMITS) == set(REFUSALS)
+
+    def test_retention_outlasts_the_retries(self, rendered: Render) -> None:
+        """R29: six attempts of half an hour and five back-offs are longer than three hours."""
+        with pytest.raises(ValueError, match=r"'retention': .*Use 4 to 8760"):
+            rendered(attempt_deadline=1800, retention=3)
+        assert rendered(attempt_deadline=1800, retention=4).exists()
+
+
+class TestSchedule:
+    @pytest.mark.parametrize("schedule", SCHEDULES)
+    def test_unix_cron_is_accepted(self, rendered: Render, schedule: str) -> None:
+        """R30; and the library that computes the expected runs reads it too."""
+        assert schedule in (rendered(schedule=schedule) / "app" / "defaults.py").read_text()
+        assert next(CronSim(schedule, datetime(2026, 1, 1, tzinfo=UTC)))
+
+    @pytest.mark.parametrize(("schedule", "reason"), REFUSED_SCHEDULES)
+    def test_everything_else_is_refused_with_the_reason(
+        self, rendered: Render, schedule: str, reason: str
+    ) -> None:
+        """R30."""
+        with pytest.raises(ValueError, match=f"'schedule': .*{reason}"):
+            rendered(schedule=schedule)
+
+
+class TestService:
+    @pytest.mark.parametrize(
+        ("project_name", "service"),
+        [
+            ("Nightly report", "nightly-report"),
+            ("  ".join("ab"), "a-b"),
+            ("2nd try!", "nd-try"),
+            ("--x--", "x"),
+            ("x" * 48 + " y", "x" * 48),
+            ("caf\u00e9", "caf"),
+            ("\u65e5\u5831", "scheduled-job"),
+            ("42", "scheduled-job"),
+        ],
+    )
+    def test_the_default_is_made_from_the_project_name(
+        self, rendered: Render, project_name: str, service: str
+    ) -> None:
+        answers = rendered(project_name=project_name) / ".copier-answers.yml"
+        assert yaml.safe_load(answers.read_text())["service"] == service
+
+    @pytest.mark.parametrize("service", ["flask", "rich", "urllib3"])
+    def test_a_service_named_like_a_library_is_no_dependency_of_itself(
+        self, rendered: Render, service: str
+    ) -> None:
+        project = tomllib.loads((rendered(service=service) / "pyproject.toml").read_text())
+        assert project["project"]["name"] not in installed_packages()
+
+
+class TestChoices:
+    @pytest.mark.parametrize("answers", matrix.impossible(), ids=matrix.name_of)
+    def test_an_impossible_pair_cannot_be_chosen(
+        self, template: Path, tmp_path: Path, answers: matrix.Answers
+    ) -> None:
+        with pytest.raises(ValueError, match="Invalid choice for"):
+            copier.run_copy(
+                str(template),
+                tmp_path / "project",
+                data=answers,
+                vcs_ref="HEAD",
+                defaults=True,
+                quiet=True,
+                pretend=True,
+                settings=copier.Settings(),
+            )
+
+    def test_functions_are_started_by_their_framework_alone(self, rendered: Render) -> None:
+        with pytest.raises(ValueError, match="Choose functions-framework here"):
+            rendered(platform="cloud-run-functions", framework="flask")
+
+
+class TestHostileNames:
+    @pytest.mark.parametrize("name", HOSTILE_NAMES)
+    def test_no_file_breaks(self, rendered: Render, name: str) -> None:
+        project = rendered(project_name=name)
+        assert tomllib.loads((project / "pyproject.toml").read_text())["project"]["description"] == (
+            name
+        )
+        answers = yaml.safe_load((project / ".copier-answers.yml").read_text())
+        assert answers["project_name"] == name
+        for path, content in files_of(project).items():
+            if path.endswith(".py"):
+                ast.parse(content, path)
+
+    @pytest.mark.parametrize("name", HOSTILE_NAMES)
+    def test_the_formatter_finds_nothing_to_change(self, rendered: Render, name: str) -> None:
+        """A render that a formatter changes conflicts at every later update."""
+        project = rendered(project_name=name)
+        command = [sys.executable, "-m", "ruff", "format", "--check", "--no-cache", "."]
+        result = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stdout
