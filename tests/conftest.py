@@ -8,24 +8,30 @@ from typing import Any
 import pytest
 
 from tests import matrix
-from tests.rendering import render, snapshot
+from tests.rendering import questionnaire_alone, render, snapshot
 
 Render = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The template as it stands, in a repository of its own."""
+    """The template as it stands. A render of a plain folder is quicker than one of a repository."""
     return snapshot(tmp_path_factory.mktemp("template"))
 
 
+@pytest.fixture(scope="session")
+def questionnaire(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The questionnaire with only those files whose text depends on the answers."""
+    return questionnaire_alone(tmp_path_factory.mktemp("questionnaire"))
+
+
 @pytest.fixture
-def rendered(template: Path, tmp_path: Path) -> Render:
-    """Render the template with the answers given as keywords, each time into a new folder."""
+def rendered(questionnaire: Path, tmp_path: Path) -> Render:
+    """Render the files that depend on answers, each time into a new folder."""
     numbers = itertools.count(1)
 
     def new(**answers: Any) -> Path:
-        return render(template, tmp_path / f"project-{next(numbers)}", answers)
+        return render(questionnaire, tmp_path / f"project-{next(numbers)}", answers)
 
     return new
 

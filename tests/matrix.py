@@ -37,6 +37,7 @@ def choice_questions() -> list[str]:
     return [name for name, item in questions().items() if "choices" in item]
 
 
+@cache
 def _environment() -> SandboxedEnvironment:
     return SandboxedEnvironment(
         loader=jinja2.FileSystemLoader(ROOT),
@@ -63,26 +64,32 @@ def is_possible(answers: Answers) -> bool:
         for choice in questions()[question]["choices"].values():
             if isinstance(choice, dict) and choice["value"] == answer:
                 refusal = environment.from_string(choice.get("validator", "")).render(answers)
-                if refusal.strip():
+                if refusal:
                     return False
     return True
 
 
 @cache
-def _every_combination() -> list[Answers]:
-    names = choice_questions()
-    product = itertools.product(*map(values_of, names))
-    return [dict(zip(names, values, strict=True)) for values in product]
-
-
 def possible() -> list[Answers]:
     """Every combination of choices that can be chosen."""
-    return [answers for answers in _every_combination() if is_possible(answers)]
+    names = choice_questions()
+    product = itertools.product(*map(values_of, names))
+    every = (dict(zip(names, values, strict=True)) for values in product)
+    return list(filter(is_possible, every))
 
 
-def impossible() -> list[Answers]:
-    """Every combination of choices that is refused."""
-    return [answers for answers in _every_combination() if not is_possible(answers)]
+def impossible_pairs() -> list[Answers]:
+    """Every two choices of which one rules out the other, while both go with the defaults."""
+    defaults = {name: values_of(name)[0] for name in choice_questions()}
+    changes = [(name, value) for name in choice_questions() for value in values_of(name)]
+    return [
+        dict(pair)
+        for pair in itertools.combinations(changes, 2)
+        if pair[0][0] != pair[1][0]
+        and is_possible(defaults | dict(pair[:1]))
+        and is_possible(defaults | dict(pair[1:]))
+        and not is_possible(defaults | dict(pair))
+    ]
 
 
 def _goals(answers: Answers, selecting: frozenset[str]) -> set[tuple[tuple[str, str], ...]]:
@@ -118,3 +125,9 @@ def name_of(answers: Answers) -> str:
     return ",".join(
         f"{name}={value}" for name, value in answers.items() if value != values_of(name)[0]
     )
+
+
+def mapped_paths() -> list[str]:
+    """The paths that the map in `_exclude` names, of all variants."""
+    lines = "\n".join(questionnaire()["_exclude"]).splitlines()
+    return [line for line in lines if not line.startswith("{%")]

@@ -1,6 +1,7 @@
 """Rendering the template as its users do, through Copier's public interface and without trust."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -25,25 +26,35 @@ def commit(folder: Path, message: str) -> None:
     git(folder, "commit", "--quiet", "--message", message)
 
 
-def snapshot(destination: Path) -> Path:
-    """Copy the template as it stands into a repository of its own.
-
-    Copier copies a work tree with changes anew for every render; from the snapshot a render is
-    faster, and edits made meanwhile reach no test half-way.
-    """
+def sources() -> list[str]:
+    """The paths of all files of the template, committed or not, but for ignored ones."""
     listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *SOURCES)
-    for name in filter(None, listed.split("\0")):
-        source, target = ROOT / name, destination / name
-        if source.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
-            target.chmod(source.stat().st_mode)
-    commit(destination, "Snapshot")
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def _copy(name: str, destination: Path) -> None:
+    target = destination / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(ROOT / name, target)
+
+
+def snapshot(destination: Path) -> Path:
+    """Copy the template as it stands; edits made meanwhile then reach no test half-way."""
+    for name in sources():
+        _copy(name, destination)
+    return destination
+
+
+def questionnaire_alone(destination: Path) -> Path:
+    """Copy the questionnaire with only those files whose text depends on the answers."""
+    for name in sources():
+        if not name.startswith("template/") or name.endswith(".jinja"):
+            _copy(name, destination)
     return destination
 
 
 def render(template: Path, project: Path, answers: dict[str, Any] | None = None) -> Path:
-    """Render the template's last commit with the answers given and the defaults of all others.
+    """Render the template with the answers given and the defaults of all others.
 
     Raises:
         ValueError: an answer is refused; the message is the one that a user reads.

@@ -9,7 +9,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn, assert_never
 
@@ -32,6 +32,7 @@ WORKER_BOOT_ERROR: Final = 3
 """Exit status of a process that cannot start. Gunicorn does not start such a worker again."""
 
 _LONGEST_RETRY_AFTER: Final = 3600.0
+_CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
 
 _log = logging.getLogger(__name__)
 
@@ -108,6 +109,7 @@ class Service:
         except Forbidden as error:
             return _rejected(403, error.reason)
         except CannotVerify as error:
+            _log.error("The caller could not be verified.", exc_info=error)
             return outcome.Unavailable(error.reason)
         try:
             delivery = read_delivery(
@@ -120,15 +122,15 @@ class Service:
         headers = {
             name: ", ".join(values)
             for name, values in request.headers.items()
-            if name != "authorization"
+            if name not in _CREDENTIALS
         }
         return self._runner.run(
             delivery, Payload(request.body, headers, request.received), self._job
         )
 
 
-def create_service() -> Service:
-    """Build the service from the environment.
+def create_service(run: Job = job.run, connect: Callable[[str], Store] = open_store) -> Service:
+    """Build the service from the environment, for the project's job and store by default.
 
     Exits with one message that lists every error if the environment makes no sense.
     """
@@ -142,7 +144,7 @@ def create_service() -> Service:
         audience=settings.auth_audience,
         service_account=settings.auth_service_account,
     )
-    return Service(settings, open_store(settings.run_store_url), authenticator, job.run, SHUTDOWN)
+    return Service(settings, connect(settings.run_store_url), authenticator, run, SHUTDOWN)
 
 
 def _exit(message: str) -> NoReturn:

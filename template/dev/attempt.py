@@ -15,7 +15,7 @@ from dev.timeline import Timeline
 LATE_DEADLINE_SECONDS = 1.0
 """The attempt deadline of an answer that shall be late; shorter than a store call may wait."""
 
-_LOG_DELAY_SECONDS = 1.0
+_LOG_DELAY_SECONDS = 0.25
 _POLL_SECONDS = 0.005
 
 Reply = Answer | NoAnswer
@@ -70,6 +70,7 @@ class Attempts:
         self, run: PlannedRun, copies: int, fault: Fault, server: LocalServer
     ) -> tuple[list[Reply], bool]:
         completed = _event(run, server, "completed")
+        returned = _event(run, server, "returned")
         hold = StoreHold(server.store)
         moment: Wait
         match fault:
@@ -78,13 +79,13 @@ class Attempts:
             case Fault.KILL_IN_JOB:
                 moment = _event(run, server, "claimed")
             case _:
-                moment = _event(run, server, "returned")
+                moment = returned
         try:
             with ThreadPoolExecutor(copies) as pool:
                 futures = self._submit(pool, run, copies)
                 reached = _first(moment, futures)
                 if reached:
-                    self._timeline.killed(fault)
+                    self._timeline.killed(_where(fault, returned=returned(0)))
                     server.kill()
         finally:
             hold.release()
@@ -136,6 +137,13 @@ def _event(run: PlannedRun, server: LocalServer, name: str) -> Wait:
         mark,
         seconds,
     )
+
+
+def _where(fault: Fault, *, returned: bool) -> str:
+    """Say where the server was; a quick job may have returned before a kill aimed at its start."""
+    if returned:
+        return "after the job had returned, before its finish"
+    return "after the claim" if fault is Fault.KILL_AFTER_CLAIM else "after the job was started"
 
 
 def _first(moment: Wait, futures: Sequence[Future[Reply]]) -> bool:

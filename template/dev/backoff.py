@@ -53,9 +53,12 @@ def gap(config: RetryConfig, retry: int) -> float:
     The gap starts at `min_backoff`, doubles `max_doublings` times, then grows by a constant step,
     and never exceeds `max_backoff`.
     """
-    doublings = min(retry - 1, config.max_doublings)
+    # A hundred doublings of any back-off exceed the longest one.
+    doublings = min(retry - 1, config.max_doublings, 100)
     steps = retry - 1 - doublings
-    return min(config.min_backoff * 2.0**doublings + steps * LINEAR_STEP_SECONDS, config.max_backoff)
+    return min(
+        config.min_backoff * 2.0**doublings + steps * LINEAR_STEP_SECONDS, config.max_backoff
+    )
 
 
 def next_gap(config: RetryConfig, retry: int, elapsed: float) -> float | None:

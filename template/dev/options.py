@@ -21,9 +21,9 @@ JOB_SCOPES = ("none", "header", "query", "path")
 SHORTEST_LEASE_SECONDS = 5
 
 _EPILOG = """\
-Without options it starts the server with a fresh SQLite store and plays the scenarios that double
-or lose runs: duplicates, a lost answer, a crash in the job and a forced run. It exits with 0 if
-each run was done exactly once, with 1 if one was done twice or never, with 2 if it could not start.
+Without options it starts the server with a fresh SQLite store and plays what doubles or loses runs:
+duplicates, a lost answer, a crash after the claim and a forced run. The exit status is 0 if each
+run was completed exactly once, 1 if one was not, 2 if the simulation could not start.
 """
 
 
@@ -63,59 +63,90 @@ def parse(argv: Sequence[str], environ: Mapping[str, str], now: datetime) -> Opt
 def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dev.scheduler",
+        usage="%(prog)s [options]",
         description="A local Cloud Scheduler: real requests, retries, and faults on demand.",
         epilog=_EPILOG,
     )
     what = parser.add_argument_group("what to play")
+    scenarios = [scenario.value for scenario in Scenario]
     what.add_argument(
         "--scenario",
         action="append",
-        choices=["all", *(scenario.value for scenario in Scenario)],
-        help="a telling way to go wrong; may be repeated",
+        choices=["all", *scenarios],
+        metavar="NAME",
+        help=f"all, {', '.join(scenarios)}; may be repeated",
     )
     what.add_argument("--runs", type=_whole(1), metavar="N", help="N runs of the schedule instead")
-    what.add_argument("--duplicates", type=_whole(1), metavar="N", help="deliver N times at once")
-    what.add_argument("--lost-answer", action="store_true", help="drop the connection unread")
-    what.add_argument("--late-answer", action="store_true", help="finish after the deadline")
+    what.add_argument("--duplicates", type=_whole(1), metavar="N", help="deliver each N times")
+    what.add_argument("--lost-answer", action="store_true", help="drop each answer unread, once")
+    what.add_argument("--late-answer", action="store_true", help="finish after the deadline, once")
     what.add_argument(
         "--kill",
         action="append",
         choices=[fault.value for fault in KILLS],
-        help="kill -9 the server at this point and restart it; may be repeated",
+        metavar="POINT",
+        help="kill -9 the server and restart it: after-claim, in-job, before-finish; may be"
+        " repeated",
     )
     what.add_argument("--forced", action="store_true", help="force a run before a scheduled one")
     what.add_argument("--svg", type=Path, metavar="FILE", help="save the output as a picture")
 
     job = parser.add_argument_group("the job")
     job.add_argument("--url", default="", help="a server that is running already")
-    job.add_argument("--job", metavar="JOB_ID", help="the job's id")
     job.add_argument(
-        "--schedule", default=environ.get("SCHEDULE", defaults.SCHEDULE), help="unix-cron"
+        "--job", metavar="ID", help="its id; for a running server with a suffix, to be new to it"
     )
-    job.add_argument("--time-zone", default=environ.get("TIME_ZONE", defaults.TIME_ZONE))
-    job.add_argument("--real-time", action="store_true", help="wait for the scheduled times")
-    job.add_argument("--header", action="append", default=[], metavar="'NAME: VALUE'")
-    job.add_argument("--body", help="the request's body")
-    job.add_argument("--content-type", default=Target.content_type)
+    job.add_argument(
+        "--schedule",
+        default=environ.get("SCHEDULE", defaults.SCHEDULE),
+        metavar="CRON",
+        help="unix-cron (%(default)s)",
+    )
+    job.add_argument(
+        "--time-zone",
+        default=environ.get("TIME_ZONE", defaults.TIME_ZONE),
+        metavar="ZONE",
+        help="time zone of the schedule (%(default)s)",
+    )
+    job.add_argument(
+        "--real-time", action="store_true", help="wait for the next times, instead of past ones"
+    )
+    job.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="a header of the job; may be repeated",
+    )
+    job.add_argument("--body", metavar="TEXT", help="the job's body (none)")
+    job.add_argument(
+        "--content-type",
+        default=Target.content_type,
+        metavar="TYPE",
+        help="type of the body (%(default)s)",
+    )
     job.add_argument(
         "--job-scope",
         choices=JOB_SCOPES,
         default=environ.get("JOB_SCOPE", defaults.JOB_SCOPE),
-        help="where the job tells its project and location",
+        metavar="PLACE",
+        help="where the job tells its scope: none, header, query, path (%(default)s)",
     )
-    job.add_argument("--project", default=Target.project)
-    job.add_argument("--location", default=Target.location)
+    job.add_argument("--project", default=Target.project, metavar="ID", help="(%(default)s)")
+    job.add_argument("--location", default=Target.location, metavar="ID", help="(%(default)s)")
 
-    times = parser.add_argument_group("times, in seconds")
-    times.add_argument("--lease", type=_whole(SHORTEST_LEASE_SECONDS), metavar="S")
-    times.add_argument(
-        "--attempt-deadline", type=_seconds, default=defaults.ATTEMPT_DEADLINE_SECONDS, metavar="S"
-    )
-    times.add_argument("--retry-count", type=int, default=5, metavar="N")
-    times.add_argument("--max-retry-duration", type=_seconds, default=0.0, metavar="S")
-    times.add_argument("--min-backoff", type=_seconds, default=1.0, metavar="S")
-    times.add_argument("--max-backoff", type=_seconds, default=3600.0, metavar="S")
-    times.add_argument("--max-doublings", type=int, default=5, metavar="N")
+    times = parser.add_argument_group("attempts; times in seconds")
+    deadline = environ.get("ATTEMPT_DEADLINE_SECONDS", str(defaults.ATTEMPT_DEADLINE_SECONDS))
+    for name, kind, default, help_text in (
+        ("--lease", _whole(SHORTEST_LEASE_SECONDS), None, f"{SHORTEST_LEASE_SECONDS}"),
+        ("--attempt-deadline", _seconds, deadline, "%(default)s"),
+        ("--retry-count", int, 5, "0 to 5; %(default)s"),
+        ("--max-retry-duration", _seconds, 0.0, "0 is no limit; %(default)g"),
+        ("--min-backoff", _seconds, 1.0, "%(default)g"),
+        ("--max-backoff", _seconds, 3600.0, "%(default)g"),
+        ("--max-doublings", int, 5, "%(default)s"),
+    ):
+        times.add_argument(name, type=kind, default=default, metavar="N", help=f"({help_text})")
     return parser
 
 

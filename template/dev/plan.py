@@ -58,7 +58,7 @@ class Scenario(Enum):
 DEFAULT_SCENARIOS = (
     Scenario.DUPLICATES,
     Scenario.LOST_ANSWER,
-    Scenario.CRASH_IN_JOB,
+    Scenario.CRASH_AFTER_CLAIM,
     Scenario.FORCED,
 )
 """What a simulation without options plays: the four ways in which runs get doubled or lost."""
@@ -68,7 +68,7 @@ _FAULTY: dict[Scenario, tuple[str, int, tuple[Fault, ...]]] = {
     Scenario.LOST_ANSWER: ("its answer gets lost", 1, (Fault.LOST_ANSWER,)),
     Scenario.LATE_ANSWER: ("answered after the deadline", 1, (Fault.LATE_ANSWER,)),
     Scenario.CRASH_AFTER_CLAIM: ("kill -9 after the claim", 1, (Fault.KILL_AFTER_CLAIM,)),
-    Scenario.CRASH_IN_JOB: ("kill -9 while the job works", 1, (Fault.KILL_IN_JOB,)),
+    Scenario.CRASH_IN_JOB: ("kill -9 in the job", 1, (Fault.KILL_IN_JOB,)),
     Scenario.CRASH_BEFORE_FINISH: ("kill -9 before the finish", 1, (Fault.KILL_BEFORE_FINISH,)),
 }
 

@@ -78,9 +78,10 @@ def _verdict(verdict: Verdict) -> Text:
 
 
 def _closing(verdicts: Sequence[Verdict]) -> Text:
+    runs = f"{len(verdicts)} run{'s' if len(verdicts) > 1 else ''}"
     wrong = sum(not verdict.right for verdict in verdicts)
     if wrong:
-        return Text(f"✗ {wrong} of {len(verdicts)} runs went wrong", "bold red")
+        return Text(f"✗ {wrong} of {runs} went wrong", "bold red")
     recovered = sum(verdict.recovered for verdict in verdicts)
-    after = f"; {recovered} of them after a crash" if recovered else ""
-    return Text(f"✔ {len(verdicts)} runs, each completed exactly once{after}", "bold green")
+    after = f", {recovered} of them after a crash" if recovered else ""
+    return Text(f"✔ {runs}, each completed exactly once{after}", "bold green")

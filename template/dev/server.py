@@ -17,6 +17,8 @@ from dev.events import EventLog
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 12.0
 
+_PROJECT = Path(__file__).parent.parent
+
 
 class ServerError(Exception):
     """The server did not start; the message says what it printed."""
@@ -48,6 +50,7 @@ class LocalServer:
         started = time.monotonic()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "dev.serve"],
+            cwd=_PROJECT,
             env=self._environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -59,7 +62,7 @@ class LocalServer:
         self._reader.start()
         while not self._healthy():
             if self._process.poll() is not None:
-                self._reader.join(1.0)
+                self.kill()
                 raise ServerError(self._report("the server ended before it was ready"))
             if time.monotonic() - started > START_TIMEOUT_SECONDS:
                 self.kill()
@@ -108,10 +111,11 @@ class LocalServer:
                 os.killpg(self._process.pid, number)
 
     def _end(self) -> None:
-        if self._process is not None:
+        if self._process is not None and self._reader is not None:
             self._process.wait()
-        if self._reader is not None:
             self._reader.join(STOP_TIMEOUT_SECONDS)
+            if self._process.stdout is not None:
+                self._process.stdout.close()
         self._process = self._reader = None
 
     def _report(self, problem: str) -> str:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dev.delivery import Answer, NoAnswer, Spelling
 from dev.events import Event
-from dev.plan import Fault, PlannedRun
+from dev.plan import PlannedRun
 
 _EVENT_STYLES = {
     "claimed": "cyan",
@@ -23,12 +23,6 @@ _EVENT_STYLES = {
     "unclear_resolved": "yellow",
 }
 """The events that are shown. The others say what the answer says, too."""
-
-_KILL_WORDS = {
-    Fault.KILL_AFTER_CLAIM: "after the claim was written",
-    Fault.KILL_IN_JOB: "after the job had started",
-    Fault.KILL_BEFORE_FINISH: "after the job had returned, before its finish",
-}
 
 
 class Timeline:
@@ -83,9 +77,9 @@ class Timeline:
             words.append("forced")
         self._line("●", event.name.replace("_", " "), ", ".join(filter(None, words)), style)
 
-    def killed(self, fault: Fault) -> None:
+    def killed(self, where: str) -> None:
         """Show that the server was killed, and where it was then."""
-        self._line("✗", "kill -9", _KILL_WORDS[fault], "bold red")
+        self._line("✗", "kill -9", where, "bold red")
 
     def restarted(self, seconds: float) -> None:
         """Show that the server is up again."""

@@ -55,7 +55,6 @@ class IamAuthenticator:
                 "A request without a token came through, which Cloud Run should have refused: "
                 "the service may be public by mistake. %s",
                 _REMEDY,
-                extra={"event": "rejected"},
             )
         token = read_token(headers, verified)
         # A warning is all: where the check is off, a caller can write the marker just as well.

@@ -166,7 +166,10 @@ def _moment(value: object) -> datetime | None:
         except ValueError:
             return None
     if isinstance(value, datetime):
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+        try:
+            return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+        except OverflowError:
+            return None
     return None
 
 

@@ -4,7 +4,7 @@ A store gives four primitives: create if absent, read, replace and remove if unc
 is one of: done, the condition did not hold (`Conflict`), nobody knows (`Unclear`), or refused for
 good (`StoreError`). The operations below turn them into certain answers: what is unclear is read
 back and compared by `attempt_id`, and written again under the same condition. All loops are
-bounded.
+bounded by the operation's time.
 """
 
 import logging
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Final
 
 from app.dedup.clock import Clock
@@ -34,8 +35,9 @@ CALL_TIMEOUT: Final = 3.0
 """Seconds for one call of the store (R26)."""
 
 _SHORTEST_CALL: Final = 0.05
-_TRIES: Final = 6
+_QUICK_TRIES: Final = 4
 _FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 1.0
 _UNDO_TIMEOUT: Final = 2.0
 
 _log = logging.getLogger(__name__)
@@ -50,7 +52,7 @@ class Unclear(StoreError):
 
 
 class _Budget:
-    """The tries and the time of one operation."""
+    """The time of one operation, and the pauses between its tries."""
 
     def __init__(self, clock: Clock, timeout: float) -> None:
         self._clock = clock
@@ -58,9 +60,13 @@ class _Budget:
         self._pause = _FIRST_PAUSE
 
     def __iter__(self) -> Iterator[int]:
-        for number in range(_TRIES):
-            if number and self._left() <= 0:
+        """Yield the number of each try: one at least, then as many as the time allows."""
+        yield 0
+        for number in count(1):
+            if self._left() <= 0:
                 return
+            if number >= _QUICK_TRIES:
+                self.pause()
             yield number
 
     def limit(self) -> float:
@@ -68,9 +74,9 @@ class _Budget:
         return max(_SHORTEST_CALL, min(CALL_TIMEOUT, self._left()))
 
     def pause(self) -> None:
-        """Wait a little after an unclear call, longer each time."""
+        """Wait a little, longer each time."""
         self._clock.sleep(max(0.0, min(self._pause, self._left())))
-        self._pause *= 2
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
     def _left(self) -> float:
         return self._end - self._clock.monotonic()

@@ -51,7 +51,13 @@ def open_url(url: str, clock: Clock) -> "FirestoreStore":
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     collection = query.pop("collection", "scheduler_runs")
     database = unquote(parts.path).removeprefix("/") or "(default)"
-    if not parts.netloc or query or parts.fragment or "/" in database or "/" in collection:
+    if (
+        not parts.netloc
+        or query
+        or parts.fragment
+        or "/" in database + collection
+        or not collection
+    ):
         raise ValueError(
             "expected firestore://PROJECT/DATABASE?collection=COLLECTION,"
             " for example firestore://my-project/(default)"

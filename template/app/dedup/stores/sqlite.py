@@ -76,20 +76,22 @@ class SqliteStore(ConditionalStore):
         super().__init__(clock)
         self._path = path
         self._open = threading.local()
+        # Threads queue here: SQLite itself would make each of them poll for its turn.
+        self._turn = threading.Lock()
 
     def close(self) -> None:
         """Do nothing: connections live as long as their transactions."""
 
     def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
-        names = ("run_id", "version", "written_at", *fields)
         with self._atomic(limit) as db:
             stamp = self._next_stamp(db)
+            names = ("run_id", "version", "written_at", *fields)
             done = db.execute(
                 f"INSERT INTO scheduler_runs ({', '.join(names)})"  # noqa: S608 names of ours
                 f" VALUES ({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING",
                 (run_id, stamp.version, _micros(stamp.at), *map(_column, fields.values())),
             )
-            return _done(done, stamp)
+            return _written(db, done, stamp)
 
     def _read(self, run_id: str, limit: float) -> Record | None:
         with self._atomic(limit) as db:
@@ -105,18 +107,13 @@ class SqliteStore(ConditionalStore):
         with self._atomic(limit) as db:
             new = self._next_stamp(db)
             names = ", ".join(f"{name} = ?" for name in fields)
+            values = (new.version, _micros(new.at), *map(_column, fields.values()))
             done = db.execute(
                 f"UPDATE scheduler_runs SET version = ?, written_at = ?, {names}"  # noqa: S608
                 " WHERE run_id = ? AND version IS ?",
-                (
-                    new.version,
-                    _micros(new.at),
-                    *map(_column, fields.values()),
-                    run_id,
-                    stamp.version,
-                ),
+                (*values, run_id, stamp.version),
             )
-            return _done(done, new)
+            return _written(db, done, new)
 
     def _remove(self, run_id: str, stamp: Stamp, limit: float) -> None:
         with self._atomic(limit) as db:
@@ -124,7 +121,7 @@ class SqliteStore(ConditionalStore):
                 "DELETE FROM scheduler_runs WHERE run_id = ? AND version IS ?",
                 (run_id, stamp.version),
             )
-            _done(done, stamp)
+            _written(db, done, stamp)
 
     @contextmanager
     def _atomic(self, timeout: float) -> Iterator[sqlite3.Connection]:
@@ -132,33 +129,30 @@ class SqliteStore(ConditionalStore):
         if db := getattr(self._open, "db", None):
             yield db
             return
+        limit = min(timeout, CALL_TIMEOUT)
+        end = self._clock.monotonic() + limit
+        if not self._turn.acquire(timeout=limit):
+            raise StoreError(f"SQLite at {self._path}: other threads kept it busy")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            limit = min(timeout, CALL_TIMEOUT)
-            with closing(sqlite3.connect(self._path, timeout=limit, isolation_level=None)) as db:
+            left = max(0.0, end - self._clock.monotonic())
+            with closing(sqlite3.connect(self._path, timeout=left, isolation_level=None)) as db:
                 _set_up(db)
-                db.execute("BEGIN IMMEDIATE")
-                self._open.db = db
-                try:
+                with _transaction(db):
+                    self._open.db = db
                     yield db
-                except BaseException:
-                    db.execute("ROLLBACK")
-                    raise
-                else:
-                    db.execute("COMMIT")
-                finally:
-                    self._open.db = None
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"SQLite at {self._path}: {error}") from error
+        finally:
+            self._open.db = None
+            self._turn.release()
 
     def _next_stamp(self, db: sqlite3.Connection) -> Stamp:
-        """Return the next version: the machine's time, but always above the last one."""
+        """Return the stamp of the next write: the machine's time, but always above the last."""
         now = self._clock.now()
-        (last,) = db.execute(
-            "UPDATE scheduler_runs_version SET last = max(last + 1, ?) RETURNING last",
-            (_micros(now),),
-        ).fetchone()
-        return Stamp(version=last, at=now, fence=last)
+        (last,) = db.execute("SELECT last FROM scheduler_runs_version").fetchone()
+        version = max(last + 1, (now - _EPOCH) // timedelta(microseconds=1))
+        return Stamp(version=version, at=now, fence=version)
 
 
 def _set_up(db: sqlite3.Connection) -> None:
@@ -167,15 +161,26 @@ def _set_up(db: sqlite3.Connection) -> None:
     # Where another process is setting up the same file, it does this.
     with suppress(sqlite3.OperationalError):
         db.execute("PRAGMA journal_mode = WAL")
+    with _transaction(db):
+        for statement in _SCHEMA:
+            db.execute(statement)
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("BEGIN IMMEDIATE")
-    for statement in _SCHEMA:
-        db.execute(statement)
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
     db.execute("COMMIT")
 
 
-def _done(cursor: sqlite3.Cursor, stamp: Stamp) -> Stamp:
+def _written(db: sqlite3.Connection, cursor: sqlite3.Cursor, stamp: Stamp) -> Stamp:
     if cursor.rowcount == 0:
         raise Conflict
+    db.execute("UPDATE scheduler_runs_version SET last = max(last, ?)", (stamp.version,))
     return stamp
 
 

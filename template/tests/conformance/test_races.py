@@ -1,0 +1,94 @@
+"""Many at once (R10, R13; bug rows 6, 35, 45), on every store."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
+
+from app.dedup.store import ClaimAnswer, Claimed, Held, Run, Store, Terms
+from tests.support.steps import claimed
+from tests.support.stores import Harness
+
+THREADS = 16
+KEYS = 20
+T = 20.0
+
+
+def at_once(count: int, act: Callable[[int], ClaimAnswer]) -> list[ClaimAnswer]:
+    """Call `act` from `count` threads that start together."""
+    barrier = Barrier(count)
+
+    def one(number: int) -> ClaimAnswer:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def kinds(answers: list[ClaimAnswer]) -> Counter[type]:
+    return Counter(type(answer) for answer in answers)
+
+
+def test_new_run_has_one_winner_and_no_error(
+    harness: Harness, store: Store, run: Run, terms: Terms
+) -> None:
+    """Bug row 35: 16 at once, one is claimed, 15 are in progress."""
+    for key in range(KEYS):
+        each = replace(run, run_id=f"{key:064}")
+        answers = at_once(
+            THREADS, lambda number, each=each: store.claim(each, f"{number}", terms, timeout=T)
+        )
+        assert kinds(answers) == {Claimed: 1, Held: THREADS - 1}
+
+
+def test_dead_run_has_one_winner_and_no_error(
+    harness: Harness, store: Store, run: Run, terms: Terms
+) -> None:
+    """R13: every loser sees the winner's lease."""
+    for key in range(KEYS):
+        each = replace(run, run_id=f"{key:064}")
+        harness.plant(each.run_id, {"status": "in_progress", "lease_seconds": 0})
+        answers = at_once(
+            THREADS, lambda number, each=each: store.claim(each, f"{number}", terms, timeout=T)
+        )
+        assert kinds(answers) == {Claimed: 1, Held: THREADS - 1}
+
+
+def test_instances_race_like_threads(harness: Harness, run: Run, terms: Terms) -> None:
+    """R10: with a store object, and so a cold client, for each."""
+    stores = [harness.open() for _ in range(4)]
+    answers = at_once(
+        THREADS, lambda number: stores[number % 4].claim(run, f"{number}", terms, timeout=T)
+    )
+    assert kinds(answers) == {Claimed: 1, Held: THREADS - 1}
+
+
+def test_cold_store_is_opened_once_by_many_threads(
+    harness: Harness, run: Run, terms: Terms
+) -> None:
+    """Bug row 6: 32 threads, each with a run of its own, no error."""
+    store = harness.open()
+    answers = at_once(
+        32, lambda number: store.claim(replace(run, run_id=f"{number:064}"), "x", terms, timeout=T)
+    )
+    assert kinds(answers) == {Claimed: 32}
+
+
+def test_renewals_and_takeovers_leave_one_owner(
+    harness: Harness, store: Store, run: Run, short: Terms, terms: Terms
+) -> None:
+    """R19: of a dead claim's renewal and its takeover, exactly one happens."""
+    for key in range(KEYS):
+        each = replace(run, run_id=f"{key:064}")
+        claim = claimed(store, each, "old", replace(short, lease=0.0)).claim
+        longer = replace(claim, terms=terms)
+
+        def act(number: int, each: Run = each, longer=longer) -> ClaimAnswer:  # type: ignore[no-untyped-def]
+            if number:
+                return store.claim(each, "new", terms, timeout=T)
+            store.renew(longer, timeout=T)
+            return store.claim(each, "old", terms, timeout=T)
+
+        assert kinds(at_once(2, act)) == {Claimed: 1, Held: 1}

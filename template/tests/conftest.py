@@ -1,0 +1,59 @@
+"""Fixtures: each test that asks for a `harness` runs once on every store of this project."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import cast
+
+import pytest
+
+from app.dedup.store import Run, Store, Terms
+from tests.support.clock import NOON
+from tests.support.stores import Harness
+
+_STORES = ("sqlite", "firestore")
+
+# The plain SQLite store needs a stand-in for the calls that a network can lose.
+_MODULES = [name for name in _STORES if find_spec(f"tests.support.stores.{name}")]
+HARNESSES = ["conditional", *_MODULES]
+
+pytest_plugins = [f"tests.support.stores.{name}" for name in _MODULES]
+
+
+@pytest.fixture(params=HARNESSES)
+def harness(request: pytest.FixtureRequest) -> Harness:
+    """A store of this project, empty."""
+    return cast("Harness", request.getfixturevalue(f"{request.param}_harness"))
+
+
+@pytest.fixture
+def store(harness: Harness) -> Iterator[Store]:
+    """One instance's view of the store."""
+    opened = harness.open()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def other(harness: Harness) -> Iterator[Store]:
+    """Another instance's view of the same store."""
+    opened = harness.open()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def run() -> Run:
+    """A scheduled run."""
+    return Run("a" * 64, "nightly", NOON, "my-project", "us-central1", forced=False)
+
+
+@pytest.fixture
+def terms() -> Terms:
+    """A lease that no test waits for."""
+    return Terms(lease=60.0, retention=172_800.0)
+
+
+@pytest.fixture
+def short() -> Terms:
+    """A lease that is soon over."""
+    return Terms(lease=0.3, retention=172_800.0)

@@ -1,0 +1,43 @@
+"""Fixtures: real servers, which all tests of one place share."""
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.servers.places import EMULATED, Place
+from tests.support.servers.site import Scheduled, Site
+
+
+@pytest.fixture(scope="session")
+def site(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    """The servers of one framework on one store; a mark of `places` chooses."""
+    place: Place = request.param
+    folder = tmp_path_factory.mktemp(f"{place.framework.name}-{place.store}")
+    with pytest.MonkeyPatch.context() as environ:
+        url, settings = f"sqlite:///{folder / 'runs.db'}", {}
+        if place.store in EMULATED:
+            form, variable = EMULATED[place.store]
+            settings = {variable: request.getfixturevalue(f"{place.store}_emulator")}
+            url = form.format(name=f"runs-{uuid.uuid4().hex}")
+            environ.setenv(variable, settings[variable])
+        opened = Site(place.framework, url, settings, folder)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def run() -> Scheduled:
+    """A scheduled run of the test's own."""
+    return Scheduled()
+
+
+@pytest.fixture
+def untouched(site: Site) -> Iterator[None]:
+    """Prove that the test neither touches a record nor makes a server stumble (R04)."""
+    before, logged = site.rows(), len(site.server.log())
+    yield
+    assert site.rows() == before
+    assert site.server.stumbles(logged) == []

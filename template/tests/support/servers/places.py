@@ -1,0 +1,44 @@
+"""Where tests of real servers run: which framework, on which store."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+import pytest
+
+from tests.support.servers import Framework, frameworks
+
+EMULATED: Final = {
+    "firestore": (
+        "firestore://test-project/(default)?collection={name}",
+        "FIRESTORE_EMULATOR_HOST",
+    ),
+}
+"""Store -> URL of a set of records, and the variable for what `<store>_emulator` yields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A framework on a store."""
+
+    framework: Framework
+    store: str
+
+
+_FRAMEWORKS: Final = frameworks()
+_STORES: Final = [name for name in EMULATED if find_spec(f"app.dedup.stores.{name}")]
+_ON_SQLITE: Final = [Place(framework, "sqlite") for framework in _FRAMEWORKS]
+# A framework knows nothing of stores, so each of the others is tried under one of them.
+_ON_OTHERS: Final = [Place(_FRAMEWORKS[0], name) for name in _STORES]
+
+
+def _at(places: list[Place]) -> pytest.MarkDecorator:
+    ids = [f"{place.framework.name}-{place.store}" for place in places]
+    return pytest.mark.parametrize("site", places, indirect=True, ids=ids, scope="session")
+
+
+on_every_framework: Final = _at(_ON_SQLITE)
+"""Mark: the test's fixture `site` is one of each framework."""
+
+on_every_store: Final = _at(_ON_SQLITE + _ON_OTHERS)
+"""Mark: the test's fixture `site` is one of each framework and one of each store."""

@@ -1,0 +1,116 @@
+"""What only Firestore has: its statuses, its client, an emulator that hangs."""
+
+import signal
+import time
+
+import grpc
+import pytest
+from google.auth.exceptions import DefaultCredentialsError
+
+from app.dedup.clock import SYSTEM_CLOCK
+from app.dedup.store import Claimed, Held, Run, StoreError, Terms
+from app.dedup.stores import open_store
+from app.dedup.stores.conditional import Unclear
+from app.dedup.stores.firestore import FirestoreStore
+from tests.support.faults import Kind
+from tests.support.steps import T, claimed
+from tests.support.stores.firestore import Emulator, FirestoreHarness
+
+CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
+REFUSALS = {
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "PERMISSION_DENIED",
+    "UNAUTHENTICATED",
+    "FAILED_PRECONDITION",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_status_of_a_claim_ends_in_a_claim_or_a_typed_error(
+    firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
+) -> None:
+    """Bug row 31: the real cause shows, and a refusal is not asked again."""
+    store = firestore_harness.open()
+    firestore_harness.faults.code = code
+    firestore_harness.faults.plan = [Kind.LOST_REQUEST]
+    if code in REFUSALS:
+        with pytest.raises(StoreError, match="injected") as caught:
+            store.claim(run, "one", terms, timeout=T)
+        assert not isinstance(caught.value, Unclear)
+        assert caught.value.__cause__ is not None
+        assert firestore_harness.faults.calls == ["write"]
+    else:
+        assert not claimed(store, run, "one", terms).claim.recovered
+
+
+@pytest.mark.parametrize("code", sorted({*CODES} - REFUSALS - {"ALREADY_EXISTS"}))
+def test_each_unclear_status_of_a_read_is_asked_again(
+    firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
+) -> None:
+    """R26."""
+    store = firestore_harness.open()
+    claimed(store, run, "one", terms)
+    firestore_harness.faults.code = code
+    firestore_harness.faults.plan = [Kind.NONE, Kind.LOST_REQUEST]
+    assert isinstance(store.claim(run, "two", terms, timeout=T), Held)
+
+
+def test_missing_credentials_are_a_store_error(run: Run, terms: Terms) -> None:
+    """R25: no traceback of the client's, and nothing is asked."""
+
+    def connect() -> None:
+        raise DefaultCredentialsError("none found")
+
+    store = FirestoreStore(connect, "runs", SYSTEM_CLOCK)  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="no credentials"):
+        store.claim(run, "one", terms, timeout=T)
+
+
+def test_store_that_hangs_is_given_up_in_time(
+    firestore_process: Emulator, firestore_harness: FirestoreHarness, run: Run, terms: Terms
+) -> None:
+    """R26: never longer than the operation's time and one call."""
+    store = firestore_harness.open()
+    store.get(run.run_id, timeout=T)
+    firestore_process.signal(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        with pytest.raises(StoreError, match="Deadline"):
+            store.claim(run, "one", terms, timeout=2.0)
+        took = time.monotonic() - began
+    finally:
+        firestore_process.signal(signal.SIGCONT)
+    assert took < 2.0 + 2.0 + 3.0
+    # What hung may have been written since; it is this attempt's, or nobody's.
+    assert isinstance(store.claim(run, "one", terms, timeout=T), Claimed)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "firestore://",
+        "firestore:///(default)",
+        "firestore://p/a/b",
+        "firestore://p/d?collection=",
+        "firestore://p/d?collection=a/b",
+        "firestore://p/d?colection=runs",
+        "firestore://p/d#x",
+    ],
+)
+def test_malformed_url_is_refused_with_the_form(url: str) -> None:
+    with pytest.raises(ValueError, match="expected firestore://PROJECT/DATABASE"):
+        open_store(url)
+
+
+def test_url_names_project_database_and_collection(
+    firestore_emulator: str, monkeypatch: pytest.MonkeyPatch, run: Run, terms: Terms
+) -> None:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+    for database in ("", "/", "/(default)", "/%28default%29"):
+        store = open_store(f"firestore://example.com:p{database}?collection=url-test")
+        answer = store.claim(run, "one", terms, timeout=T)
+        assert isinstance(answer, Claimed)
+        store.close()

@@ -1,0 +1,141 @@
+"""What a user does first, with the commands of the README, on a machine without uv."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rendering import clean_environment, commit, git, snapshot
+
+pytestmark = pytest.mark.slow
+
+START_SECONDS = 30
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which python3 is on the PATH, with the system's commands, but not uv."""
+    commands = tmp_path_factory.mktemp("bin")
+    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}")
+    (commands / "python3").symlink_to(python)
+    for command in ("make", "git", "sh", "awk", "rm", "touch"):
+        found = shutil.which(command)
+        assert found, f"{command} is missing"
+        (commands / command).symlink_to(found)
+    environment = clean_environment()
+    for name in ("RUN_STORE_URL", "AUTH", "PORT", "K_SERVICE", "GAE_ENV"):
+        environment.pop(name, None)
+    return environment | {"PATH": os.fspath(commands)}
+
+
+@pytest.fixture(scope="module")
+def project(machine: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default project, made on the command line and installed; no part of a repository."""
+    template = snapshot(tmp_path_factory.mktemp("repository"))
+    commit(template, "The template")
+    folder = tmp_path_factory.mktemp("fresh") / "project"
+    copier = Path(sys.executable).with_name("copier")
+    command = [os.fspath(copier), "copy", "--defaults", "--vcs-ref", "HEAD"]
+    subprocess.run([*command, os.fspath(template), os.fspath(folder)], check=True)
+    make(folder, machine, "install")
+    return folder
+
+
+def make(project: Path, machine: dict[str, str], *arguments: str) -> str:
+    """Run a command of the project and fail with what it says."""
+    result = subprocess.run(
+        ["make", *arguments],
+        cwd=project,
+        env=machine,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+@contextlib.contextmanager
+def served(project: Path, machine: dict[str, str]) -> Iterator[str]:
+    """Run `make serve` on a free port, and stop it as Ctrl-C would."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    server = subprocess.Popen(
+        ["make", "serve"], cwd=project, env=machine | {"PORT": port}, start_new_session=True
+    )
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(server.pid, signal.SIGINT)
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def ask(request: urllib.request.Request) -> dict[str, str]:
+    """Send a request as soon as the server listens, and return the JSON of a 200."""
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own URL
+                body: dict[str, str] = json.load(answer)
+                return body
+        except urllib.error.HTTPError:
+            raise
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            threading.Event().wait(0.1)
+
+
+class TestFirstSteps:
+    def test_the_lock_file_is_written(self, project: Path) -> None:
+        assert (project / "uv.lock").exists()
+
+    def test_its_tests_pass(self, project: Path, machine: dict[str, str]) -> None:
+        """R41."""
+        assert " passed" in make(project, machine, "test")
+
+    def test_its_checks_pass(self, project: Path, machine: dict[str, str]) -> None:
+        make(project, machine, "check")
+
+    def test_help_lists_the_commands(self, project: Path, machine: dict[str, str]) -> None:
+        listed = make(project, machine, "help")
+        for command in ("install", "test", "check", "serve", "simulate"):
+            assert f"make {command} " in listed
+
+    def test_it_serves_and_runs_a_run_once(self, project: Path, machine: dict[str, str]) -> None:
+        """R11, R41."""
+        headers = {
+            "X-CloudScheduler-JobName": "nightly-report",
+            "X-CloudScheduler-ScheduleTime": "2026-01-02T03:04:05-07:00",
+        }
+        with served(project, machine) as url:
+            ask(urllib.request.Request(f"{url}/health"))  # noqa: S310 - our own URL
+            delivery = urllib.request.Request(  # noqa: S310 - our own URL
+                url, data=b"", headers=headers, method="POST"
+            )
+            assert [ask(delivery)["outcome"], ask(delivery)["outcome"]] == [
+                "processed",
+                "duplicate",
+            ]
+
+    def test_it_needs_no_repository(self, project: Path) -> None:
+        with pytest.raises(subprocess.CalledProcessError):
+            git(project, "rev-parse")
