@@ -31,7 +31,7 @@ RETENTION_SECONDS: Final[int] = 48 * 3600
 """How long a run's record is kept (R29)."""
 
 AUTH: Final[str] = "iam"
-"""Who checks the caller (R33): `iam` (Cloud Run) or `verify` (the application)."""
+"""Who checks the caller (R33)."""
 
 JOB_SCOPE: Final[str] = "none"
 """Where a job tells its project and region (R05): `none`, `header`, `query` or `path`."""

@@ -3,13 +3,14 @@
 Source of the field names: Cloud Logging, "Structured logging".
 """
 
+import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from pythonjsonlogger.json import JsonFormatter
 
@@ -17,17 +18,19 @@ from app.dedup.delivery import Headers
 
 TRACE: Final = "logging.googleapis.com/trace"
 
-_TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
-_CLOUD_TRACE: Final = re.compile(r"([0-9a-f]{32})(?:[/;].*)?")
-_NO_FIELDS: Final[Mapping[str, object]] = {}
+# W3C Trace Context: version ff and ids of nothing but zeros are no trace.
+_TRACEPARENT: Final = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?"
+)
+_CLOUD_TRACE: Final = re.compile(r"(?!0{32})([0-9a-f]{32})(?:[/;].*)?")
 
-_fields: ContextVar[Mapping[str, object]] = ContextVar("log_fields", default=_NO_FIELDS)
+_fields: ContextVar[dict[str, object] | None] = ContextVar("log_fields", default=None)
 
 
 @contextmanager
 def fields(**values: object) -> Iterator[None]:
     """Add `values` to every line logged inside, the job's own lines included."""
-    token = _fields.set({**_fields.get(), **values})
+    token = _fields.set({**(_fields.get() or {}), **values})
     try:
         yield
     finally:
@@ -35,8 +38,9 @@ def fields(**values: object) -> Iterator[None]:
 
 
 def bind(**values: object) -> None:
-    """Add `values` to every further line of the innermost `fields` block."""
-    _fields.set({**_fields.get(), **values})
+    """Add `values` to every further line of the innermost `fields` block, if there is one."""
+    if (innermost := _fields.get()) is not None:
+        innermost.update(values)
 
 
 def trace_of(headers: Headers, project: str) -> dict[str, str]:
@@ -64,10 +68,23 @@ def configure(level: str, stream: TextIO | None = None) -> None:
                     "name": "logger",
                     "exc_info": "stack_trace",
                 },
-                timestamp=True,
+                timestamp="time",
+                json_serializer=_serialized,
             )
         )
     logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+def _serialized(line: dict[str, Any], **options: Any) -> str:
+    """Return a line that is JSON whatever a job logs; what is not JSON is shown as text."""
+    try:
+        return json.dumps(line, allow_nan=False, **options)
+    except (TypeError, ValueError, RecursionError):
+        plain = {
+            str(name): value if isinstance(value, str | int | None) else repr(value)
+            for name, value in line.items()
+        }
+        return json.dumps(plain, **options)
 
 
 class _TextFormatter(logging.Formatter):
@@ -83,7 +100,7 @@ class _TextFormatter(logging.Formatter):
 
 
 def _add_fields(record: logging.LogRecord) -> bool:
-    for name, value in _fields.get().items():
+    for name, value in (_fields.get() or {}).items():
         if not hasattr(record, name):
             setattr(record, name, value)
     return True

@@ -29,7 +29,7 @@ BODY_LIMIT: Final = 1024 * 1024
 """Largest body in bytes: Cloud Scheduler's own limit for a job. Adapters read one byte more."""
 
 WORKER_BOOT_ERROR: Final = 3
-"""Exit status of a process that cannot start. Gunicorn does not start such a worker again."""
+"""Exit status of a process that cannot start: a server does not start such a worker again."""
 
 _LONGEST_RETRY_AFTER: Final = 3600.0
 _CREDENTIALS: Final = ("authorization", "x-serverless-authorization")

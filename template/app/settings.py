@@ -4,13 +4,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from app import auth, defaults
 from app.dedup.delivery import JobScope, shown
-from app.dedup.stores import open_store
+from app.dedup.runner import SETTLE
+from app.dedup.stores import open_store, store_forms
 
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
+_PASSWORD: Final = re.compile(r"(?<=//)[^/@]*@")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -70,7 +73,7 @@ class Settings:
             )
             == "separate",
             lease=read.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600),
-            retention=read.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 60, 31_536_000),
+            retention=read.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000),
             request_timeout=read.seconds("REQUEST_TIMEOUT_SECONDS", attempt_deadline, 1, 86_415),
             auth=read.choice("AUTH", defaults.AUTH, auth.SUPPORTED, _OTHER_MODES),
             auth_audience=read.text("AUTH_AUDIENCE", ""),
@@ -78,33 +81,33 @@ class Settings:
             log_level=read.choice("LOG_LEVEL", "INFO", _LEVELS),
             gcp_project=read.text("GOOGLE_CLOUD_PROJECT", defaults.GCP_PROJECT),
         )
-        read.errors += _across(settings, environ)
-        if read.errors:
-            listed = "\n".join(f"- {error}" for error in read.errors)
+        errors = [*read.errors.values(), *_across(settings, attempt_deadline, read, environ)]
+        if errors:
+            listed = "\n".join(f"- {error}" for error in errors)
             raise BadEnvironment(f"The environment is not usable:\n{listed}")
         return settings
 
 
 class _Reader:
-    """Reads variables and collects what is wrong with them."""
+    """Reads variables and collects what is wrong with them, by name."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
-        self.errors: list[str] = []
+        self.errors: dict[str, str] = {}
 
     def text(
         self, name: str, default: str, check: Callable[[str], str | None] | None = None
     ) -> str:
         value = self._environ.get(name, default)
         if check and (error := check(value)):
-            self.errors.append(f"{name}: {error}")
+            self.errors[name] = f"{name}: {error}"
         return value
 
     def choice(self, name: str, default: str, choices: tuple[str, ...], hint: str = "") -> str:
         value = self._environ.get(name, default)
         if value in choices:
             return value
-        self.errors.append(f"{name} is {shown(value)}; it can be {', '.join(choices)}{hint}")
+        self.errors[name] = f"{name} is {shown(value)}; it can be {', '.join(choices)}{hint}"
         return choices[0]
 
     def seconds(self, name: str, default: float, least: float, most: float) -> float:
@@ -114,7 +117,7 @@ class _Reader:
         number = float(value) if re.fullmatch(r"\d{1,9}", value, re.ASCII) else -1.0
         if least <= number <= most:
             return number
-        self.errors.append(
+        self.errors[name] = (
             f"{name} is {shown(value)}; it must be a whole number of seconds from"
             f" {least:.0f} to {most:.0f}"
         )
@@ -132,41 +135,31 @@ def _check_service(value: str) -> str | None:
 
 def _check_store(value: str) -> str | None:
     if not value:
-        return "is not set; it says where the records are, for example firestore://PROJECT/DATABASE"
+        return f"is not set; it says where the records are: {', '.join(store_forms())}"
     try:
         open_store(value)
     except ValueError as error:
-        return f"{shown(value)}: {error}"
+        return f"{_PASSWORD.sub('***@', shown(value))}: {error}"
     return None
 
 
-def _across(settings: Settings, environ: Mapping[str, str]) -> list[str]:
+def _across(
+    settings: Settings, attempt_deadline: float, read: _Reader, environ: Mapping[str, str]
+) -> list[str]:
     """Return what is wrong with settings that are right by themselves."""
-    platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in environ]
     errors = []
-    if settings.auth == "iam" and "K_SERVICE" not in environ:
-        errors.append(
-            "AUTH is 'iam', which trusts Cloud Run's check, but this is not Cloud Run (K_SERVICE"
-            " is not set); use AUTH=off on your own machine"
-        )
-    if settings.auth == auth.OFF and platforms:
-        errors.append(
-            f"AUTH is 'off', but {platforms[0]} is set: on a platform everybody could start runs;"
-            f" use AUTH={auth.SUPPORTED[0]}"
-        )
-    if settings.auth != auth.OFF and not settings.auth_service_account:
-        errors.append(
-            f"AUTH_SERVICE_ACCOUNT is not set; with AUTH={settings.auth} it is the e-mail address"
-            " of the service account whose token the Cloud Scheduler job sends"
-        )
-    if settings.auth == "verify" and not settings.auth_audience:
-        errors.append(
-            "AUTH_AUDIENCE is not set; with AUTH=verify it is the audience of the job's token, the"
-            " root URL of this service"
-        )
-    if settings.run_store_url.startswith("sqlite:") and platforms:
+    if "AUTH" not in read.errors:
+        errors += auth.problems(settings.auth, environ)
+    platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in environ]
+    if urlsplit(settings.run_store_url).scheme == "sqlite" and platforms:
         errors.append(
             f"RUN_STORE_URL is SQLite, but {platforms[0]} is set: a platform's instances do not"
             " share a disk, so each would run every run"
+        )
+    window = 6 * attempt_deadline + 5 * (settings.lease + SETTLE)
+    if settings.retention < window and "RETENTION_SECONDS" not in read.errors:
+        errors.append(
+            f"RETENTION_SECONDS is {settings.retention:.0f}, but with this deadline and lease the"
+            f" retries of a run can last {window:.0f} s; make it longer than that"
         )
     return errors

@@ -62,7 +62,7 @@ def test_missing_credentials_are_a_store_error(run: Run, terms: Terms) -> None:
     """R25: no traceback of the client's, and nothing is asked."""
 
     def connect() -> None:
-        raise DefaultCredentialsError("none found")
+        raise DefaultCredentialsError("none found")  # type: ignore[no-untyped-call]
 
     store = FirestoreStore(connect, "runs", SYSTEM_CLOCK)  # type: ignore[arg-type]
     with pytest.raises(StoreError, match="no credentials"):

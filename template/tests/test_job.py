@@ -17,12 +17,8 @@ def attempt(*, recovered: bool = False) -> Attempt:
         attempt_id="c4" * 16,
         job_name="my-job",
         schedule_time=NOON,
-        project="",
-        location="",
-        forced=False,
-        recovered=recovered,
-        fence=1,
         deadline=NOON + timedelta(minutes=3),
+        recovered=recovered,
     )
 
 

@@ -173,7 +173,7 @@ class TestThread:
         """R18; bug row 20: on every store, with its own clock."""
         if harness.moves_time:
             pytest.skip("this store's clock stands still; the real one is tested with the servers")
-        seen = set()
+        seen: set[object] = set()
         while len(seen) < 9:
             seen.add(renewal.claim.stamp.version)
             assert held(other, run, "two", terms).lease_left > 0

@@ -38,7 +38,7 @@ class TestLine:
         with captured() as output:
             _log.log(logging.getLevelNamesMapping()[level], "Rows: %d.", 3, extra={"event": "e"})
         (line,) = output.entries
-        written = datetime.fromisoformat(line.pop("timestamp"))
+        written = datetime.fromisoformat(line.pop("time"))
         assert written.utcoffset() == timedelta(0)
         assert line == {
             "severity": level,
@@ -86,7 +86,7 @@ class TestLine:
         """R39: the owner's own fields may be anything, and a broken line is a lost one."""
         with captured() as output:
             _log.info("Done.", extra={"value": value})
-        assert output.entry(message="Done.").keys() >= {"severity", "timestamp", "value"}
+        assert output.entry(message="Done.").keys() >= {"severity", "time", "value"}
 
 
 class TestTerminal:
@@ -233,6 +233,7 @@ class TestSecrets:
         headers = {
             **SCHEDULED,
             "authorization": (f"Bearer {self.TOKEN}",),
+            "x-serverless-authorization": (f"Bearer {self.TOKEN}",),
             "cookie": (f"session={self.COOKIE}",),
         }
         service.handle(headers=headers, body=self.BODY.encode())

@@ -120,11 +120,14 @@ class TestRefusal:
         assert "path" in answer.body["reason"]
         assert not harness.faults.calls
 
-    def test_without_certificates_is_none_and_is_tried_again(self, harness: SqliteHarness) -> None:
-        """R33: an outage of Google's keys says nothing about the caller."""
+    def test_without_certificates_is_none_and_is_tried_again(
+        self, harness: SqliteHarness, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """R33: an outage of Google's keys says nothing about the caller; the log has its cause."""
         answer = LocalService(harness, never, caller=NO_CERTIFICATES).handle()
         assert answer.outcome == (500, "unavailable")
         assert answer.body["reason"] == "the certificates cannot be fetched"
+        assert [record.levelname for record in caplog.records if record.exc_info] == ["ERROR"]
         assert not harness.faults.calls
 
 

@@ -10,9 +10,11 @@ instance whose clock is wrong would refuse every good token.
 """
 
 import logging
+from collections.abc import Mapping
 from typing import Final
 
-from app.auth import REMOVED_SIGNATURE, Authenticator, check_claims, read_token
+from app.auth import Authenticator
+from app.auth.token import REMOVED_SIGNATURE, check_claims, read_token
 from app.dedup.delivery import Headers
 
 _AUTHORIZATION: Final = "authorization"
@@ -70,3 +72,20 @@ class IamAuthenticator:
 def create(*, audience: str, service_account: str) -> Authenticator:
     """Return the authenticator of this mode."""
     return IamAuthenticator(audience=audience, service_account=service_account)
+
+
+def problems(environ: Mapping[str, str]) -> list[str]:
+    """Return what keeps this mode from being safe in the environment."""
+    found = []
+    # A variable that is passed on without a value does not make this Cloud Run.
+    if not environ.get("K_SERVICE"):
+        found.append(
+            "AUTH is 'iam', which trusts Cloud Run's check, but this is not Cloud Run: K_SERVICE"
+            " is not set; use AUTH=off on your own machine"
+        )
+    if not environ.get("AUTH_SERVICE_ACCOUNT"):
+        found.append(
+            "AUTH_SERVICE_ACCOUNT is not set; with AUTH=iam it is the e-mail address of the service"
+            " account whose token the Cloud Scheduler job sends"
+        )
+    return found

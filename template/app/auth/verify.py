@@ -8,7 +8,7 @@ among them: Google has changed its keys, or somebody made one up.
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Final
 
@@ -18,15 +18,8 @@ from cachecontrol.cache import DictCache
 from cachecontrol.controller import CacheController
 from google.auth import crypt, exceptions, jwt
 
-from app.auth import (
-    REMOVED_SIGNATURE,
-    Authenticator,
-    BearerToken,
-    CannotVerify,
-    Unauthenticated,
-    check_claims,
-    read_token,
-)
+from app.auth import Authenticator, CannotVerify, Unauthenticated
+from app.auth.token import REMOVED_SIGNATURE, BearerToken, check_claims, read_token
 from app.dedup.delivery import Headers
 
 GOOGLE_CERTS_URL: Final = "https://www.googleapis.com/oauth2/v1/certs"
@@ -95,6 +88,20 @@ class TokenAuthenticator:
 def create(*, audience: str, service_account: str) -> Authenticator:
     """Return the authenticator of this mode."""
     return TokenAuthenticator(audience=audience, service_account=service_account)
+
+
+def problems(environ: Mapping[str, str]) -> list[str]:
+    """Return what this mode misses in the environment."""
+    meanings = {
+        "AUTH_SERVICE_ACCOUNT": "the e-mail address of the service account whose token the Cloud"
+        " Scheduler job sends",
+        "AUTH_AUDIENCE": "the audience of the job's token, the root URL of this service",
+    }
+    return [
+        f"{name} is not set; with AUTH=verify it is {meaning}"
+        for name, meaning in meanings.items()
+        if not environ.get(name)
+    ]
 
 
 def _key_id(token: BearerToken) -> str:

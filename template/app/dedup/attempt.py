@@ -37,15 +37,15 @@ class Attempt:
         attempt_id: Random, different in each attempt.
         job_name: The short JOB_ID of the Cloud Scheduler job.
         schedule_time: Scheduled time of the run: aware, UTC, cut to microseconds.
+        deadline: When the request's time is over, by this instance's clock: aware, UTC.
         project: Project of the job, or `""` without a job scope (R05).
         location: Location of the job, or `""` without a job scope.
         forced: True for a forced run ahead of its schedule time (R06).
         recovered: True if an earlier attempt may have done part of the work (R13).
         fence: Rises with every claim of a run, by the store's clock. A downstream system that
             remembers the highest one it has seen can refuse a late attempt.
-        deadline: When the request's time is over, by this instance's clock: aware, UTC.
         body: The request's body.
-        headers: The request's headers by lower-case name, without `authorization`; the values of
+        headers: The request's headers by lower-case name, without its tokens; the values of
             a repeated one are joined by `, `.
         lost: Set when the claim is lost, or cannot be confirmed any more (R19).
         stopping: Set when the instance shuts down, and when the request's time is over (R18, R27).
@@ -55,12 +55,12 @@ class Attempt:
     attempt_id: str
     job_name: str
     schedule_time: datetime
-    project: str
-    location: str
-    forced: bool
-    recovered: bool
-    fence: int
     deadline: datetime
+    project: str = ""
+    location: str = ""
+    forced: bool = False
+    recovered: bool = False
+    fence: int = 1
     body: bytes = field(default=b"", repr=False)
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     lost: threading.Event = field(default_factory=threading.Event, repr=False)

@@ -1,4 +1,4 @@
-"""What Flask and the Functions Framework, which is made of it, have in common."""
+"""A request of Flask as the service's, and the answer back."""
 
 import flask
 

@@ -54,7 +54,7 @@ def test_takeover_is_made_and_knows_that_it_is_one(
     """R13."""
     for each in each_code(harness, run):
         harness.plant(each.run_id, {"status": "in_progress", "lease_seconds": 0})
-        harness.faults.plan = [Kind.NONE] * later + plan
+        harness.faults.plan = [*[Kind.NONE] * later, *plan]
         assert claimed(store, each, "one", terms).claim.recovered
 
 

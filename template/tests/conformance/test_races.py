@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from threading import Barrier
 
-from app.dedup.store import ClaimAnswer, Claimed, Held, Run, Store, Terms
+from app.dedup.store import Claim, ClaimAnswer, Claimed, Held, Run, Store, Terms
 from tests.support.steps import claimed
 from tests.support.stores import Harness
 
@@ -27,6 +28,10 @@ def at_once(count: int, act: Callable[[int], ClaimAnswer]) -> list[ClaimAnswer]:
         return list(pool.map(one, range(count)))
 
 
+def claim_as(store: Store, run: Run, terms: Terms, number: int) -> ClaimAnswer:
+    return store.claim(run, f"attempt {number}", terms, timeout=T)
+
+
 def kinds(answers: list[ClaimAnswer]) -> Counter[type]:
     return Counter(type(answer) for answer in answers)
 
@@ -37,9 +42,7 @@ def test_new_run_has_one_winner_and_no_error(
     """Bug row 35: 16 at once, one is claimed, 15 are in progress."""
     for key in range(KEYS):
         each = replace(run, run_id=f"{key:064}")
-        answers = at_once(
-            THREADS, lambda number, each=each: store.claim(each, f"{number}", terms, timeout=T)
-        )
+        answers = at_once(THREADS, partial(claim_as, store, each, terms))
         assert kinds(answers) == {Claimed: 1, Held: THREADS - 1}
 
 
@@ -50,9 +53,7 @@ def test_dead_run_has_one_winner_and_no_error(
     for key in range(KEYS):
         each = replace(run, run_id=f"{key:064}")
         harness.plant(each.run_id, {"status": "in_progress", "lease_seconds": 0})
-        answers = at_once(
-            THREADS, lambda number, each=each: store.claim(each, f"{number}", terms, timeout=T)
-        )
+        answers = at_once(THREADS, partial(claim_as, store, each, terms))
         assert kinds(answers) == {Claimed: 1, Held: THREADS - 1}
 
 
@@ -82,13 +83,12 @@ def test_renewals_and_takeovers_leave_one_owner(
     """R19: of a dead claim's renewal and its takeover, exactly one happens."""
     for key in range(KEYS):
         each = replace(run, run_id=f"{key:064}")
-        claim = claimed(store, each, "old", replace(short, lease=0.0)).claim
-        longer = replace(claim, terms=terms)
-
-        def act(number: int, each: Run = each, longer=longer) -> ClaimAnswer:  # type: ignore[no-untyped-def]
-            if number:
-                return store.claim(each, "new", terms, timeout=T)
-            store.renew(longer, timeout=T)
-            return store.claim(each, "old", terms, timeout=T)
-
+        dead = claimed(store, each, "attempt 0", replace(short, lease=0.0)).claim
+        act = partial(renew_or_take_over, store, replace(dead, terms=terms))
         assert kinds(at_once(2, act)) == {Claimed: 1, Held: 1}
+
+
+def renew_or_take_over(store: Store, claim: Claim, number: int) -> ClaimAnswer:
+    if number == 0:
+        store.renew(claim, timeout=T)
+    return claim_as(store, claim.run, claim.terms, number)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.servers.gates import eventually
 from tests.support.servers.places import EMULATED, Place
 from tests.support.servers.site import Scheduled, Site
 
@@ -24,6 +25,9 @@ def site(
             url = form.format(name=f"runs-{uuid.uuid4().hex}")
             environ.setenv(variable, settings[variable])
         opened = Site(place.framework, url, settings, folder)
+        if settings:
+            # An emulator's first calls take seconds, which no test is about.
+            eventually("the store is awake", lambda: opened.deliver(Scheduled()).status == 200)
         yield opened
         opened.close()
 

@@ -7,7 +7,6 @@ import pytest
 
 from app.dedup.record import Record, Status
 from tests.support.jobs import Plan
-from tests.support.servers.gates import eventually
 from tests.support.servers.places import on_every_store
 from tests.support.servers.site import QUICK, Scheduled, Site
 from tests.support.servers.wire import Answer
@@ -38,7 +37,7 @@ def late(site: Site) -> Iterator[dict[str, Late]]:
         for name, run in runs.items()
     }
     for run in runs.values():
-        eventually("the job has begun", lambda run=run: bool(site.effects.starts(run.run_id)))
+        site.wait_for_start(run)
     victim.freeze()
     gate = runs["at work"].job_name
     site.gates.close(gate)

@@ -92,19 +92,19 @@ class Effects:
         with self._path.open("ab", buffering=0) as file:
             file.write(json.dumps(asdict(effect)).encode() + b"\n")
 
-    def of(self, run_id: str, what: str) -> list[Effect]:
-        """Return the effects of one kind that a run had so far."""
+    def all(self, what: str) -> list[Effect]:
+        """Return the effects of one kind so far, `start` or `end`."""
         lines = self._path.read_bytes().splitlines() if self._path.exists() else []
         effects = [Effect(**json.loads(line)) for line in lines]
-        return [one for one in effects if one.run_id == run_id and one.what == what]
+        return [one for one in effects if one.what == what]
 
     def starts(self, run_id: str) -> list[Effect]:
         """Return one effect for each time that the job began with a run."""
-        return self.of(run_id, "start")
+        return [one for one in self.all("start") if one.run_id == run_id]
 
     def ends(self, run_id: str) -> list[Effect]:
         """Return one effect for each time that the job came to its end."""
-        return self.of(run_id, "end")
+        return [one for one in self.all("end") if one.run_id == run_id]
 
 
 def job(effects: Effects, gates: Gates) -> Job:

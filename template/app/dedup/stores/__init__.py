@@ -1,15 +1,14 @@
 """The stores of this project, opened by URL."""
 
 from importlib import import_module
-from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Final
 from urllib.parse import urlsplit
 
 from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.store import Store
 
-_SCHEMES: Final = {"sqlite": "sqlite", "firestore": "firestore"}
-"""URL scheme -> module of this package with `open_url(url, clock)`."""
+_NOT_STORES: Final = ("conditional",)
 
 
 def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
@@ -23,13 +22,19 @@ def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
     if scheme not in supported_schemes():
         raise ValueError(
             f"the scheme {scheme!r} is not supported here; this project has"
-            f" {', '.join(f'{name}://' for name in supported_schemes())}. Another store is added by"
-            " the template's question `store` (copier update)"
+            f" {', '.join(store_forms())}. Another store is added by the template's question"
+            " `store` (copier update)"
         )
-    store: Store = import_module(f"{__name__}.{_SCHEMES[scheme]}").open_url(url, clock)
+    store: Store = import_module(f"{__name__}.{scheme}").open_url(url, clock)
     return store
 
 
 def supported_schemes() -> list[str]:
-    """Return the URL schemes whose stores are part of this project."""
-    return [name for name, module in _SCHEMES.items() if find_spec(f"{__name__}.{module}")]
+    """Return the URL schemes of this project's stores: each has a module of that name."""
+    names = (module.name for module in iter_modules(__path__))
+    return sorted(name for name in names if name not in _NOT_STORES)
+
+
+def store_forms() -> list[str]:
+    """Return the beginning of the URL of each store of this project."""
+    return [f"{scheme}://..." for scheme in supported_schemes()]

@@ -109,6 +109,10 @@ class ConditionalStore(ABC):
         """Make the primitives inside one transaction, where the store has cheap ones."""
         return nullcontext()
 
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of connections and threads."""
+
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record, in as many tries as the time allows."""
         budget = _Budget(self._clock, timeout)

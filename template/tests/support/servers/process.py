@@ -21,6 +21,9 @@ SERVICE: Final = "tests"
 
 _NOT_FOR_TESTS: Final = ("K_SERVICE", "GAE_ENV", "GUNICORN_CMD_ARGS", "WEB_CONCURRENCY", "WORKERS")
 
+_SERVERS_OWN: Final = ("Traceback", "[ERROR]", "ERROR:")
+_UNFORESEEN: Final = ("The request could not be handled", "Exception on ")
+
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """Return this machine's environment with `settings`, and nothing else of the service's."""
@@ -91,13 +94,12 @@ class Server:
 
         What the service has foreseen is logged in JSON, with a traceback or without.
         """
-        signs = ("Traceback", "[ERROR]", "ERROR:", "The request could not be handled")
-        lines = self.log()[since:].splitlines()
-        return [
-            line
-            for line in lines
-            if any(sign in line for sign in (signs[-1:] if line.startswith("{") else signs))
-        ]
+
+        def is_one(line: str) -> bool:
+            signs = _UNFORESEEN if line.startswith("{") else _SERVERS_OWN
+            return any(sign in line for sign in signs)
+
+        return [line for line in self.log()[since:].splitlines() if is_one(line)]
 
     def terminate(self) -> None:
         """Send SIGTERM to the process that the platform knows, as the platform does."""

@@ -156,6 +156,10 @@ class Site:
         eventually("the run is free", is_free)
         return answers[-1]
 
+    def wait_for_start(self, run: Scheduled) -> None:
+        """Return when the job has begun with `run`."""
+        eventually("the job begins", lambda: bool(self.effects.starts(run.run_id)))
+
     def record(self, run_id: str) -> Record | None:
         """Read the record of a run."""
         return self.store.get(run_id, timeout=_STORE_TIMEOUT)
@@ -167,6 +171,13 @@ class Site:
             return []
         with closing(sqlite3.connect(path)) as db:
             return db.execute("SELECT * FROM scheduler_runs ORDER BY run_id").fetchall()
+
+    def pass_time(self, run: Scheduled, seconds: float) -> None:
+        """Make a run's record in an SQLite store so much older."""
+        path = self.url.removeprefix("sqlite:///")
+        change = "SET version = version + 1, written_at = written_at - ? WHERE run_id = ?"
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(f"UPDATE scheduler_runs {change}", (int(seconds * 1e6), run.run_id))
 
     def erase(self, record: Record) -> None:
         """Delete a record as a person would."""

@@ -86,9 +86,9 @@ class Variants(Service):
     def __init__(self, environ: Mapping[str, str]) -> None:
         folder = Path(environ[FOLDER])
         self._gates = Gates(folder / "gates")
-        self._run = job(Effects(folder / "effects"), self._gates)
+        self._tested = job(Effects(folder / "effects"), self._gates)
         self._lock = threading.Lock()
-        self._services = {"{}": create_service(self._run, self._connect)}
+        self._services = {"{}": create_service(self._tested, self._connect)}
         self._base = Settings.from_environ(environ)
 
     def handle(self, request: Request) -> Response:
@@ -105,7 +105,7 @@ class Variants(Service):
             changes["job_scope"] = JobScope(str(changes["job_scope"]))
         settings = replace(self._base, **changes)  # type: ignore[arg-type]
         store = self._connect(settings.run_store_url)
-        return Service(settings, store, _authenticator(settings), self._run, SHUTDOWN)
+        return Service(settings, store, _authenticator(settings), self._tested, SHUTDOWN)
 
     def _connect(self, url: str) -> Store:
         return GatedStore(open_store(url), self._gates)

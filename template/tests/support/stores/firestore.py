@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import grpc
 import pytest
-from google.auth.credentials import AnonymousCredentials
+from google.auth.credentials import AnonymousCredentials, Credentials
 from google.cloud.firestore_v1.client import Client
 from google.cloud.firestore_v1.document import DocumentReference
 
@@ -32,7 +32,7 @@ PROJECT = "test-project"
 _WRITES = {"Commit": "write", "BatchGetDocuments": "read"}
 
 
-class Injected(grpc.RpcError, grpc.Call):
+class Injected(grpc.RpcError):
     """A status that never came from the store."""
 
     def __init__(self, code: str) -> None:
@@ -44,6 +44,9 @@ class Injected(grpc.RpcError, grpc.Call):
 
     def details(self) -> str:
         return "injected"
+
+    def trailing_metadata(self) -> tuple[()]:
+        return ()
 
     def result(self) -> NoReturn:
         """Fail as a call does; gRPC hands the error on as one where interceptors are stacked."""
@@ -81,12 +84,13 @@ class InterceptedClient(Client):
     """A client of the emulator whose calls go through an interceptor."""
 
     def __init__(self, faults: Faults) -> None:
-        super().__init__(project=PROJECT, credentials=AnonymousCredentials())
+        super().__init__(project=PROJECT, credentials=_anonymous())
         self._faults = faults
 
     def _emulator_channel(self, transport: Any) -> grpc.Channel:
         return grpc.intercept_channel(
-            super()._emulator_channel(transport), Interceptor(self._faults)
+            super()._emulator_channel(transport),  # type: ignore[no-untyped-call]
+            Interceptor(self._faults),
         )
 
 
@@ -99,7 +103,7 @@ class FirestoreHarness(Harness):
     def __init__(self) -> None:
         super().__init__()
         self.collection = f"runs-{uuid.uuid4().hex}"
-        self._client = Client(project=PROJECT, credentials=AnonymousCredentials())
+        self._client = Client(project=PROJECT, credentials=_anonymous())
 
     def open(self, skew: timedelta = timedelta()) -> Store:
         connect = partial(InterceptedClient, self.faults)
@@ -130,6 +134,10 @@ class FirestoreHarness(Harness):
 
     def _document(self, run_id: str) -> DocumentReference:
         return self._client.collection(self.collection).document(run_id)
+
+
+def _anonymous() -> Credentials:
+    return AnonymousCredentials()  # type: ignore[no-untyped-call]
 
 
 class Emulator:
