@@ -151,7 +151,8 @@ def _across(
     if "AUTH" not in read.errors:
         errors += auth.problems(settings.auth, environ)
     platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in environ]
-    if urlsplit(settings.run_store_url).scheme == "sqlite" and platforms:
+    known = "RUN_STORE_URL" not in read.errors
+    if known and urlsplit(settings.run_store_url).scheme == "sqlite" and platforms:
         errors.append(
             f"RUN_STORE_URL is SQLite, but {platforms[0]} is set: a platform's instances do not"
             " share a disk, so each would run every run"

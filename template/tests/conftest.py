@@ -1,27 +1,20 @@
 """Fixtures: each test that asks for a `harness` runs once on every store of this project."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import cast
 
 import pytest
 
 from app.dedup.store import Run, Store, Terms
 from tests.support.clock import NOON
-from tests.support.stores import Harness
+from tests.support.stores import HARNESSES, MODULES, Harness
 
-_STORES = ("sqlite", "firestore")
-
-# The plain SQLite store needs a stand-in for the calls that a network can lose.
-_MODULES = [name for name in _STORES if find_spec(f"tests.support.stores.{name}")]
-HARNESSES = ["conditional", *_MODULES]
-
-pytest_plugins = [f"tests.support.stores.{name}" for name in _MODULES]
+pytest_plugins = [f"tests.support.stores.{name}" for name in MODULES]
 
 
 @pytest.fixture(params=HARNESSES)
 def harness(request: pytest.FixtureRequest) -> Harness:
-    """A store of this project, empty."""
+    """A store of this project, empty. `lossy` and `movable` ask for fewer."""
     return cast("Harness", request.getfixturevalue(f"{request.param}_harness"))
 
 

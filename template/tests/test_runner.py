@@ -11,7 +11,7 @@ import pytest
 from app.dedup import Attempt, ClaimLost, GiveUp, OutcomeUnknown, outcome
 from tests.support.faults import Kind
 from tests.support.protocol import Instance, Never, run_id_at
-from tests.support.stores import Harness
+from tests.support.stores import Harness, lossy
 
 
 @pytest.fixture
@@ -117,12 +117,11 @@ class TestFailure:
         assert isinstance(two.deliver(due), outcome.Processed)
         assert two.attempts[0].recovered
 
+    @lossy
     def test_is_the_one_that_is_logged_even_if_the_release_fails(
         self, harness: Harness, one: Instance, due: datetime, caplog: pytest.LogCaptureFixture
     ) -> None:
         """R21; bug row 31, weakness 5."""
-        if not harness.codes:
-            pytest.skip("no call of this store can get lost")
 
         def job(attempt: Attempt) -> NoReturn:
             harness.faults.plan = [Kind.LOST_REQUEST] * 100
@@ -213,37 +212,33 @@ class TestLostClaim:
 class TestStoreFailure:
     """R25, R26."""
 
+    @lossy
     def test_of_the_claim_keeps_the_job_from_running(
         self, harness: Harness, one: Instance, due: datetime
     ) -> None:
         """Bug row 25: fail closed."""
-        if not harness.codes:
-            pytest.skip("no call of this store can get lost")
         harness.faults.plan = [Kind.LOST_REQUEST] * 100
         never = Never()
         assert isinstance(one.deliver(due, never), outcome.Unavailable)
         assert not never.ran
 
+    @lossy
     @pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.LOST_ANSWER])
     @pytest.mark.parametrize("count", [1, 2, 3])
     def test_of_the_finish_is_overcome_within_the_lease(
         self, harness: Harness, one: Instance, due: datetime, kind: Kind, count: int
     ) -> None:
-        if not harness.codes:
-            pytest.skip("no call of this store can get lost")
 
         def job(attempt: Attempt) -> None:
             harness.faults.plan = [kind] * count
 
         assert isinstance(one.deliver(due, job), outcome.Processed)
 
+    @lossy
     def test_of_the_finish_says_that_the_work_was_done(
         self, harness: Harness, due: datetime, caplog: pytest.LogCaptureFixture
     ) -> None:
         """Bug row 12: the record stays ours, and the next attempt knows."""
-        if not harness.codes:
-            pytest.skip("no call of this store can get lost")
-
         one = Instance(harness, lease=5.0)
 
         def job(attempt: Attempt) -> None:

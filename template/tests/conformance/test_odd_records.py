@@ -8,7 +8,7 @@ import pytest
 from app.dedup.record import Status
 from app.dedup.store import Claimed, Closed, Held, Run, Store, Terms, Unreadable
 from tests.support.steps import T, claimed
-from tests.support.stores import Harness, RawFields
+from tests.support.stores import Harness, RawFields, movable
 
 Planted = Callable[[datetime], RawFields]
 HOUR = timedelta(hours=1)
@@ -101,12 +101,11 @@ def test_record_without_a_usable_lease_counts_as_alive(
     assert harness.raw(run.run_id) == before
 
 
+@movable
 def test_record_without_a_usable_lease_is_taken_over_after_an_hour(
     harness: Harness, store: Store, run: Run, terms: Terms
 ) -> None:
     """R17, by the store's time of the last write."""
-    if not harness.moves_time:
-        pytest.skip("nobody waits an hour for this store's clock; the decision is the same code")
     harness.plant(run.run_id, {"status": "in_progress"})
     harness.pass_time(3599)
     assert isinstance(store.claim(run, "two", terms, timeout=T), Held)

@@ -52,7 +52,11 @@ class Gates:
 
     def wait_for_arrival(self, name: str) -> None:
         """Return when somebody stands at the gate."""
-        eventually(f"somebody comes to gate {name}", self._reached(name).exists)
+        eventually(f"somebody comes to gate {name}", lambda: self.has_stopped_somebody(name))
+
+    def has_stopped_somebody(self, name: str) -> bool:
+        """Tell whether anybody has come to the gate while it was closed."""
+        return self._reached(name).exists()
 
     def _closed(self, name: str) -> Path:
         return self._file(name, "closed")

@@ -29,7 +29,7 @@ _FRAMEWORKS: Final = frameworks()
 _STORES: Final = [name for name in EMULATED if find_spec(f"app.dedup.stores.{name}")]
 _ON_SQLITE: Final = [Place(framework, "sqlite") for framework in _FRAMEWORKS]
 # A framework knows nothing of stores, so each of the others is tried under one of them.
-_ON_OTHERS: Final = [Place(_FRAMEWORKS[0], name) for name in _STORES]
+_ON_OTHERS: Final = [Place(_FRAMEWORKS[-1], name) for name in _STORES]
 
 
 def _at(places: list[Place]) -> pytest.MarkDecorator:

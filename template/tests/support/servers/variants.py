@@ -30,13 +30,14 @@ TOKENS: Final = "tokens"
 
 
 class GatedStore:
-    """A store with a gate behind each claim, and one before each finish."""
+    """A store with gates before and behind each claim, and one before each finish."""
 
     def __init__(self, inner: Store, gates: Gates) -> None:
         self._inner = inner
         self._gates = gates
 
     def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
+        self._gates.go_through(f"claim-{run.job_name}")
         answer = self._inner.claim(run, attempt_id, terms, timeout=timeout)
         if isinstance(answer, Claimed):
             self._gates.go_through(f"claimed-{run.job_name}")

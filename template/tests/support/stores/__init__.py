@@ -3,6 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from pkgutil import iter_modules
+
+import pytest
 
 from app.dedup.clock import Clock
 from app.dedup.store import Store
@@ -10,18 +13,28 @@ from tests.support.faults import Faults
 
 RawFields = Mapping[str, object]
 
+MODULES = [module.name for module in iter_modules(__path__)]
+HARNESSES = ["conditional", *MODULES]
+"""SQLite needs a stand-in for the calls that a network can lose; it comes first, being quick."""
+
+lossy = pytest.mark.parametrize(
+    "harness", [name for name in HARNESSES if name != "sqlite"], indirect=True
+)
+"""Run a test on the stores that are asked over a network, where calls get lost."""
+
+movable = pytest.mark.parametrize("harness", ["conditional", "sqlite"], indirect=True)
+"""Run a test on the stores whose clock obeys the test."""
+
 
 class Harness(ABC):
     """A store, and what a test needs to look behind it.
 
     `faults` applies to the calls of all stores that the harness opens. `codes` are the statuses
-    that an unclear answer can have; without any, calls cannot get lost. `moves_time`: the store's
-    clock obeys the test.
+    that an unclear answer can have.
     """
 
     name: str
     codes: tuple[str, ...] = ()
-    moves_time: bool = False
 
     def __init__(self) -> None:
         self.faults = Faults()

@@ -74,7 +74,6 @@ class SqliteHarness(Harness):
     """SQLite on a clock that the test moves."""
 
     name = "sqlite"
-    moves_time = True
 
     def __init__(self, folder: Path) -> None:
         super().__init__()

@@ -1,0 +1,88 @@
+"""How long `import main` takes in a project, per framework and store, and what takes the time.
+
+`make bench` runs it. Every figure is the median of several processes on this machine; read them as
+ratios to the framework alone, which is imported in the same run.
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import copier
+from rich.console import Console
+from rich.table import Table
+
+ROOT: Final = Path(__file__).parent.parent
+ROUNDS: Final = 5
+FRAMEWORKS: Final = {
+    "functions-framework": "import functions_framework, gunicorn.app.base",
+    "flask": "import flask",
+    "fastapi": "import fastapi",
+}
+STORES: Final = {
+    "sqlite": ("sqlite:///runs.db", ""),
+    "firestore": (
+        "firestore://my-project/(default)",
+        "; from google.cloud.firestore_v1.client import Client",
+    ),
+}
+_LINE: Final = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
+
+
+def main() -> None:
+    """Print the table, then the slowest imports of each variant."""
+    console = Console()
+    table = Table("framework", "store", "bare", "import main", "ratio", title="Cold start")
+    slowest = Table("framework", "store", "slowest imports of main, in ms with what they import")
+    with tempfile.TemporaryDirectory() as folder:
+        for framework, bare in FRAMEWORKS.items():
+            project = Path(folder) / framework
+            data = {"framework": framework}
+            copier.run_copy(
+                str(ROOT), project, data=data, defaults=True, quiet=True, vcs_ref="HEAD"
+            )
+            for store, (url, client) in STORES.items():
+                environ = {**os.environ, "AUTH": "off", "RUN_STORE_URL": url}
+                alone = _median(bare + client, project, environ)
+                whole = _median("import main", project, environ)
+                ratio = f"{whole / alone:.2f}"
+                table.add_row(framework, store, f"{alone:.0f} ms", f"{whole:.0f} ms", ratio)
+                slowest.add_row(framework, store, _slowest(project, environ))
+    console.print(table, slowest)
+
+
+def _median(code: str, project: Path, environ: dict[str, str]) -> float:
+    probe = f"import time; began = time.perf_counter(); {code}; print(time.perf_counter() - began)"
+    times = [float(_python(["-c", probe], project, environ).stdout) for _ in range(ROUNDS + 1)]
+    # The first one writes the byte code.
+    return 1000 * statistics.median(times[1:])
+
+
+def _slowest(project: Path, environ: dict[str, str]) -> str:
+    output = _python(["-X", "importtime", "-c", "import main"], project, environ).stderr
+    lines = [match for match in map(_LINE.match, output.splitlines()) if match]
+    # What `main` imports stands three levels of two spaces below the line of main itself.
+    top = [(int(line[2]), line[4]) for line in lines if len(line[3]) <= 6 and line[4] != "main"]
+    return ", ".join(f"{name} {micros / 1000:.0f}" for micros, name in sorted(top)[:-7:-1])
+
+
+def _python(
+    arguments: list[str], project: Path, environ: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=project,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

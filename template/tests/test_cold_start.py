@@ -1,0 +1,87 @@
+"""What a cold start imports: the project's own dependencies, and its store only when it is used."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+import pytest
+
+from app.dedup.stores import supported_schemes
+
+ROOT = Path(__file__).parent.parent
+PROBE = "import json, sys, main; print(json.dumps(sorted(sys.modules)))"
+
+
+def imported(store: str) -> set[str]:
+    """Return the modules that are there when `main` is imported with a store of that kind."""
+    url = {"sqlite": "sqlite:///.local/cold.db"}.get(store, f"{store}://my-project/")
+    environ = {**os.environ, "AUTH": "off", "RUN_STORE_URL": url, "PYTHONPATH": str(ROOT)}
+    for platform in ("K_SERVICE", "GAE_ENV"):
+        environ.pop(platform, None)
+    command = [sys.executable, "-c", PROBE]
+    done = subprocess.run(command, env=environ, cwd=ROOT, capture_output=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def normal(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def parsed(requirement: str) -> tuple[str, frozenset[str]]:
+    """Return the name and the extras of a requirement."""
+    match = re.match(r"([\w.-]+)\s*(?:\[([^\]]*)\])?", requirement)
+    assert match is not None
+    extras = (match[2] or "").split(",")
+    return normal(match[1]), frozenset(extra.strip() for extra in extras if extra)
+
+
+def closure(wanted: set[tuple[str, frozenset[str]]]) -> set[str]:
+    """Return the installed distributions that `wanted` need, themselves included."""
+    found: set[tuple[str, frozenset[str]]] = set()
+    while wanted:
+        found |= wanted
+        needed = set()
+        for name, extras in wanted:
+            for each in requires(name) or []:
+                extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", each)
+                if extra is None or extra[1] in extras:
+                    needed.add(parsed(each))
+        wanted = {each for each in needed - found if each[0] in INSTALLED}
+    return {name for name, _ in found}
+
+
+INSTALLED = {normal(name) for names in packages_distributions().values() for name in names}
+
+
+@pytest.fixture(scope="module")
+def declared() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return closure({parsed(each) for each in project["dependencies"]})
+
+
+@pytest.mark.parametrize("store", supported_schemes())
+def test_imports_nothing_but_what_the_project_depends_on(store: str, declared: set[str]) -> None:
+    """No development tool, and nothing of a framework or store that was not chosen."""
+    owners = packages_distributions()
+    tops = {module.partition(".")[0] for module in imported(store)}
+    foreign = {
+        top
+        for top in tops & owners.keys()
+        if not any(normal(name) in declared for name in owners[top])
+    }
+    assert not foreign
+
+
+def test_imports_one_adapter_and_one_store() -> None:
+    """The others are not even looked at."""
+    for store in supported_schemes():
+        modules = imported(store)
+        stores = {name for name in modules if re.fullmatch(r"app\.dedup\.stores\.\w+", name)}
+        assert stores == {"app.dedup.stores.conditional", f"app.dedup.stores.{store}"}
+        adapters = {name for name in modules if re.fullmatch(r"app\.http\.\w+", name)}
+        assert len(adapters - {"app.http.wsgi"}) == 1
