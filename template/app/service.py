@@ -39,13 +39,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An HTTP request. `body` has at most `BODY_LIMIT` + 1 bytes; `received` is monotonic."""
+    """An HTTP request.
+
+    `body` has at most `BODY_LIMIT` + 1 bytes, and is None where it broke off. `received` is
+    monotonic.
+    """
 
     method: str
     path: str
     query: Query
     headers: Headers
-    body: bytes
+    body: bytes | None
     received: float = field(default_factory=time.monotonic)
 
 
@@ -100,6 +104,8 @@ class Service:
             return _rejected(404, "There is nothing at this path; runs are delivered to /.")
         if request.method != "POST":
             return _rejected(405, f"The method is {request.method!a}; runs are delivered by POST.")
+        if request.body is None:
+            return _rejected(400, "The body broke off, or is not as its headers say.")
         if len(request.body) > BODY_LIMIT:
             return _rejected(413, f"The body has more than {BODY_LIMIT} bytes.")
         try:

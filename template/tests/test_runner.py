@@ -85,7 +85,13 @@ class TestSuccess:
 class TestFailure:
     @pytest.mark.parametrize(
         "error",
-        [ValueError("no rows"), SystemExit(1), asyncio.CancelledError(), GeneratorExit()],
+        [
+            ValueError("no rows"),
+            SystemExit(1),
+            KeyboardInterrupt(),
+            asyncio.CancelledError(),
+            GeneratorExit(),
+        ],
         ids=lambda error: type(error).__name__,
     )
     def test_is_released_so_that_the_next_attempt_starts_at_once(
@@ -98,14 +104,6 @@ class TestFailure:
         assert harness.raw(run_id_at(due)) is None
         assert isinstance(two.deliver(due), outcome.Processed)
         assert not two.attempts[0].recovered
-
-    def test_by_the_keyboard_is_released_and_goes_on_up(
-        self, harness: Harness, one: Instance, due: datetime
-    ) -> None:
-        """R21: a person stops the development server."""
-        with pytest.raises(KeyboardInterrupt):
-            one.deliver(due, raising(KeyboardInterrupt()))
-        assert harness.raw(run_id_at(due)) is None
 
     def test_after_a_takeover_tells_the_next_attempt_too(
         self, harness: Harness, one: Instance, two: Instance, due: datetime

@@ -427,7 +427,7 @@ class TestServe:
         assert environ["PATH"].endswith("/bin")
 
     def test_starts_the_web_command_of_the_procfile(self) -> None:
-        assert web_command("# comment\nweb: gunicorn -b :$PORT main:app\n").startswith("gunicorn")
+        assert web_command("# comment\nweb: serve -b :$PORT main:app\n").startswith("serve")
         with pytest.raises(ValueError, match="web:"):
             web_command("worker: run\n")
 

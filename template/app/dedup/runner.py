@@ -171,8 +171,6 @@ class Runner:
             except BaseException as error:
                 _log.error("The job failed.", extra={"event": "failed"}, exc_info=error)
                 self._release(renewal.claim)
-                if isinstance(error, KeyboardInterrupt):
-                    raise
                 return outcome.Failed(claim.run.run_id, f"the job raised {type(error).__name__}")
             _log.debug("The job has returned.", extra={"event": "returned"})
             return self._finish(renewal, Status.COMPLETED, result, deadline)

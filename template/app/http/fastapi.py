@@ -22,7 +22,10 @@ def create_app(service: Service | None = None) -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=_lifespan)
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
-        request = await _request(requests.Request(scope, receive))
+        try:
+            request = await _request(requests.Request(scope, receive))
+        except requests.ClientDisconnect:
+            return
         answer = await to_thread.run_sync(chosen.handle, request)
         response = responses.Response(answer.body, answer.status, dict(answer.headers))
         await response(scope, receive, send)

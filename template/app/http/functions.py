@@ -1,5 +1,6 @@
 """The Functions Framework: the application is one function."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -28,9 +29,11 @@ def create_app(service: Service | None = None) -> Function:
 
 
 def _configure_gunicorn() -> None:
-    """Set what the framework leaves at gunicorn's defaults and has no setting for.
+    """Set what the framework leaves at defaults that do not fit.
 
-    Its workers have to hear SIGTERM (R27), and to be done before Cloud Run's SIGKILL after 10 s.
+    Its workers have to hear SIGTERM (R27), to be done before Cloud Run's SIGKILL after 10 s, and to
+    have a thread for each request that Cloud Run sends at once, or duplicates would queue behind
+    long work.
     """
 
     def watch(worker: Any) -> None:
@@ -38,3 +41,4 @@ def _configure_gunicorn() -> None:
 
     PostWorkerInit.default = staticmethod(watch)
     GracefulTimeout.default = 8
+    os.environ.setdefault("THREADS", "80")
