@@ -7,7 +7,7 @@ from typing import Any
 import flask
 import functions_framework
 from flask.typing import ResponseReturnValue
-from gunicorn.config import GracefulTimeout, PostWorkerInit
+from gunicorn.config import ControlSocketDisable, GracefulTimeout, PostWorkerInit
 
 from app.http.wsgi import handle
 from app.service import Service, create_service
@@ -41,4 +41,5 @@ def _configure_gunicorn() -> None:
 
     PostWorkerInit.default = staticmethod(watch)
     GracefulTimeout.default = 8
+    ControlSocketDisable.default = True
     os.environ.setdefault("THREADS", "80")

@@ -1,5 +1,7 @@
 """A request of Flask as the service's, and the answer back."""
 
+import time
+
 import flask
 from gunicorn.http.errors import ParseException
 
@@ -8,6 +10,7 @@ from app.service import BODY_LIMIT, Request, Service
 
 def handle(service: Service) -> flask.Response:
     """Answer Flask's current request."""
+    received = time.monotonic()
     incoming = flask.request
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in incoming.headers:
@@ -19,6 +22,7 @@ def handle(service: Service) -> flask.Response:
             query={name: tuple(values) for name, values in incoming.args.lists()},
             headers=headers,
             body=_body(incoming),
+            received=received,
         )
     )
     return flask.Response(answer.body, answer.status, dict(answer.headers))
