@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from app.dedup.delivery import shown
+from app import defaults
+from app.dedup.delivery import JobScope, shown
 from app.dedup.stores import open_store, store_forms
 
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
@@ -16,11 +17,45 @@ class BadEnvironment(Exception):
 
 
 class Reader:
-    """Reads variables and collects what is wrong with them, by name."""
+    """Reads variables and collects what is wrong with them, by name.
+
+    The methods without arguments read what both the service and its commands need.
+    """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self.errors: dict[str, str] = {}
+
+    def service(self) -> str:
+        """Return `SERVICE`, the name in every key (R08)."""
+        return self.text("SERVICE", defaults.SERVICE, _check_service)
+
+    def run_store_url(self) -> str:
+        """Return `RUN_STORE_URL`, where the records are."""
+        return self.text("RUN_STORE_URL", "", _check_store)
+
+    def job_scope(self) -> JobScope:
+        """Return `JOB_SCOPE`, where project and location come from (R05)."""
+        return JobScope(self.choice("JOB_SCOPE", defaults.JOB_SCOPE, tuple(JobScope)))
+
+    def separate_forced_runs(self) -> bool:
+        """Tell whether forced runs have keys of their own (`FORCED_RUNS`, R06)."""
+        separate = self.choice("FORCED_RUNS", defaults.FORCED_RUNS, ("separate", "shared"))
+        return separate == "separate"
+
+    def attempt_deadline(self) -> float:
+        """Return `ATTEMPT_DEADLINE_SECONDS` (R32)."""
+        return self.seconds(
+            "ATTEMPT_DEADLINE_SECONDS", defaults.ATTEMPT_DEADLINE_SECONDS, 15, 86_415
+        )
+
+    def retention(self) -> float:
+        """Return `RETENTION_SECONDS`, for how long records are kept (R29)."""
+        return self.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000)
+
+    def gcp_project(self) -> str:
+        """Return `GOOGLE_CLOUD_PROJECT`."""
+        return self.text("GOOGLE_CLOUD_PROJECT", defaults.GCP_PROJECT)
 
     def text(
         self, name: str, default: str, check: Callable[[str], str | None] | None = None
@@ -69,8 +104,7 @@ def without_password(url: str) -> str:
     return _PASSWORD.sub("***@", url)
 
 
-def check_service(value: str) -> str | None:
-    """Say what is wrong with a `SERVICE`, None if nothing is (R08)."""
+def _check_service(value: str) -> str | None:
     if _SERVICE.fullmatch(value):
         return None
     return (
@@ -79,8 +113,7 @@ def check_service(value: str) -> str | None:
     )
 
 
-def check_store(value: str) -> str | None:
-    """Say what is wrong with a `RUN_STORE_URL`, None if nothing is."""
+def _check_store(value: str) -> str | None:
     if not value:
         return f"is not set; it says where the records are: {', '.join(store_forms())}"
     try:

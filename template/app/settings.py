@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from app import auth, defaults
 from app.dedup.delivery import JobScope
 from app.dedup.runner import SETTLE
-from app.environment import Reader, check_service, check_store
+from app.environment import Reader
 
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -54,25 +54,20 @@ class Settings:
             BadEnvironment: with every error that was found.
         """
         read = Reader(environ)
-        attempt_deadline = read.seconds(
-            "ATTEMPT_DEADLINE_SECONDS", defaults.ATTEMPT_DEADLINE_SECONDS, 15, 86_415
-        )
+        attempt_deadline = read.attempt_deadline()
         settings = cls(
-            service=read.text("SERVICE", defaults.SERVICE, check_service),
-            run_store_url=read.text("RUN_STORE_URL", "", check_store),
-            job_scope=JobScope(read.choice("JOB_SCOPE", defaults.JOB_SCOPE, tuple(JobScope))),
-            separate_forced_runs=read.choice(
-                "FORCED_RUNS", defaults.FORCED_RUNS, ("separate", "shared")
-            )
-            == "separate",
+            service=read.service(),
+            run_store_url=read.run_store_url(),
+            job_scope=read.job_scope(),
+            separate_forced_runs=read.separate_forced_runs(),
             lease=read.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600),
-            retention=read.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000),
+            retention=read.retention(),
             request_timeout=read.seconds("REQUEST_TIMEOUT_SECONDS", attempt_deadline, 1, 86_415),
             auth=read.choice("AUTH", defaults.AUTH, auth.SUPPORTED, _OTHER_MODES),
             auth_audience=read.text("AUTH_AUDIENCE", ""),
             auth_service_account=read.text("AUTH_SERVICE_ACCOUNT", ""),
             log_level=read.choice("LOG_LEVEL", "INFO", _LEVELS),
-            gcp_project=read.text("GOOGLE_CLOUD_PROJECT", defaults.GCP_PROJECT),
+            gcp_project=read.gcp_project(),
         )
         read.close(*_across(settings, attempt_deadline, read, environ))
         return settings
