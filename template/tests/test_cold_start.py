@@ -83,6 +83,13 @@ def test_imports_nothing_but_what_the_project_depends_on(store: str, declared: s
     assert not foreign
 
 
+def test_imports_nothing_that_only_commands_need() -> None:
+    """The records command, and the library that reads its schedules."""
+    modules = imported("sqlite")
+    assert not {name for name in modules if name.startswith(("app.records", "app.schedule"))}
+    assert "cronsim" not in modules
+
+
 def test_imports_one_adapter_and_one_store() -> None:
     """The others are not even looked at."""
     for store in supported_schemes():

@@ -2,16 +2,18 @@
 
 import signal
 import time
+from dataclasses import replace
 
 import grpc
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
 
 from app.dedup.clock import SYSTEM_CLOCK
-from app.dedup.store import Claimed, Held, Run, StoreError, Terms
-from app.dedup.stores import open_store
+from app.dedup.store import Claimed, Held, Query, Run, StoreError, Terms
+from app.dedup.stores import firestore, open_store
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.firestore import FirestoreStore
+from tests.support.clock import NOON
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed
 from tests.support.stores.firestore import Emulator, FirestoreHarness
@@ -114,3 +116,39 @@ def test_url_names_project_database_and_collection(
         answer = store.claim(run, "one", terms, timeout=T)
         assert isinstance(answer, Claimed)
         store.close()
+
+
+@pytest.mark.parametrize("query", [Query(), Query(since=NOON), Query(job_name="nightly")])
+def test_long_list_is_read_page_by_page(
+    firestore_harness: FirestoreHarness,
+    run: Run,
+    terms: Terms,
+    monkeypatch: pytest.MonkeyPatch,
+    query: Query,
+) -> None:
+    """R40: with nothing left out or listed twice where a page ends."""
+    store = firestore_harness.open()
+    expected = [f"{number:064}" for number in range(5)]
+    for run_id in expected:
+        claimed(store, replace(run, run_id=run_id), "one", terms)
+    for size in (1, 2, 5):
+        monkeypatch.setattr(firestore, "_PAGE", size)
+        firestore_harness.faults.calls.clear()
+        assert sorted(record.run_id for record in store.list(query, timeout=T)) == expected
+        assert firestore_harness.faults.calls == ["list"] * (5 // size + 1)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_status_of_a_list_is_asked_again_or_a_typed_error(
+    firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
+) -> None:
+    """Bug row 31."""
+    store = firestore_harness.open()
+    claimed(store, run, "one", terms)
+    firestore_harness.faults.code = code
+    firestore_harness.faults.plan = [Kind.LOST_REQUEST]
+    if code in REFUSALS | {"ALREADY_EXISTS"}:
+        with pytest.raises(StoreError, match="injected"):
+            [*store.list(Query(), timeout=T)]
+    else:
+        assert len([*store.list(Query(), timeout=T)]) == 1

@@ -7,13 +7,15 @@ back and compared by `attempt_id`, and written again under the same condition. A
 bounded by the operation's time.
 """
 
+import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
-from typing import Final
+from typing import Final, TypeVar
 
 from app.dedup.clock import Clock
 from app.dedup.record import Decision, Fields, Record, Stamp, Status, decide, later
@@ -24,6 +26,7 @@ from app.dedup.store import (
     Closed,
     Held,
     Lost,
+    Query,
     Run,
     StoreError,
     Terms,
@@ -40,6 +43,8 @@ _QUICK_TRIES: Final = 4
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 _UNDO_TIMEOUT: Final = 2.0
+
+_Answer = TypeVar("_Answer")
 
 _log = Log(__name__)
 
@@ -113,20 +118,43 @@ class ConditionalStore(ABC):
         return nullcontext()
 
     @abstractmethod
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        """Yield the records that `query` asks for, in no promised order."""
+
+    def init(self, *, timeout: float) -> builtins.list[str]:
+        """Create nothing: a store that needs something made says so itself."""
+        return []
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of connections and threads."""
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record, in as many tries as the time allows."""
+        return self._until_clear(partial(self._read, run_id), timeout)
+
+    def delete(self, record: Record, *, timeout: float) -> bool:
+        """Delete a record that is as it was read: one call."""
         budget = _Budget(self._clock, timeout)
         problem: StoreError | None = None
-        for _ in budget:
-            try:
-                return self._read(run_id, budget.limit())
-            except Unclear as error:
-                problem = error
-                budget.pause()
-        raise problem or StoreError("there was no time to read the record")
+        with self._atomic(timeout):
+            for _ in budget:
+                try:
+                    self._remove(record.run_id, record.stamp, budget.limit())
+                    return True
+                except Conflict:
+                    if problem is None:
+                        return False
+                except Unclear as error:
+                    problem = error
+                    budget.pause()
+                    continue
+                # An earlier try may have deleted it: then it is gone, whoever did it.
+                gone = self.get(record.run_id, timeout=budget.limit()) is None
+                if gone:
+                    _resolved(problem)
+                return gone
+        raise problem or StoreError("there was no time to delete the record")
 
     def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
         """Claim `run`: one call for a new run, two for a duplicate, three for a takeover."""
@@ -218,6 +246,18 @@ class ConditionalStore(ABC):
 
         answer = self._change(claim, fields, happened, timeout)
         return answer if isinstance(answer, Lost) else None
+
+    def _until_clear(self, read: Callable[[float], _Answer], timeout: float) -> _Answer:
+        """Return what `read`, given the limit of a call, answers in a try that is clear (R26)."""
+        budget = _Budget(self._clock, timeout)
+        problem: StoreError | None = None
+        for _ in budget:
+            try:
+                return read(budget.limit())
+            except Unclear as error:
+                problem = error
+                budget.pause()
+        raise problem or StoreError("there was no time to ask the store")
 
     def _change(
         self,

@@ -29,7 +29,8 @@ from tests.support.stores import Harness, RawFields
 
 PROJECT = "test-project"
 
-_WRITES = {"Commit": "write", "BatchGetDocuments": "read"}
+_CALLS = {"Commit": "write", "BatchGetDocuments": "read", "RunQuery": "list"}
+_STREAMS = {"BatchGetDocuments", "RunQuery"}
 
 
 class Injected(grpc.RpcError):
@@ -70,12 +71,12 @@ class Interceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterc
 
     def _intercept(self, proceed: Callable[..., Any], details: Any, request: Any) -> Any:
         name = details.method.rsplit("/", 1)[-1]
-        fault = self._faults.next(_WRITES.get(name, name))
+        fault = self._faults.next(_CALLS.get(name, name))
         if fault is Kind.LOST_REQUEST:
             raise Injected(self._faults.code)
         call = proceed(details, request)
         if fault is Kind.LOST_ANSWER:
-            list(call) if name == "BatchGetDocuments" else call.result()
+            list(call) if name in _STREAMS else call.result()
             raise Injected(self._faults.code)
         return call
 
