@@ -16,7 +16,8 @@ from urllib.parse import unquote, urlsplit
 from app.dedup.clock import Clock
 from app.dedup.record import Fields, Record, Stamp, later
 from app.dedup.store import StoreError
-from app.dedup.stores.conditional import CALL_TIMEOUT, ConditionalStore, Conflict
+from app.dedup.stores.budget import CALL_TIMEOUT
+from app.dedup.stores.conditional import ConditionalStore, Conflict
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS: Final = (
