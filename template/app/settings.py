@@ -13,7 +13,7 @@ from app.dedup.stores import open_store, store_forms
 
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
-_PASSWORD: Final = re.compile(r"(?<=//)[^/@]*@")
+_PASSWORD: Final = re.compile(r"(?s)(?<=//).*(?=@)|(?<=password=)[^&]*")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -139,7 +139,7 @@ def _check_store(value: str) -> str | None:
     try:
         open_store(value)
     except ValueError as error:
-        return f"{_PASSWORD.sub('***@', shown(value))}: {error}"
+        return f"{shown(_PASSWORD.sub('***', value))}: {error}"
     return None
 
 

@@ -4,6 +4,7 @@ Each operation takes a `timeout` in seconds for all that it does, retries includ
 `StoreError` when it cannot tell. Implementations are safe to use from many threads.
 """
 
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -112,7 +113,10 @@ class Query:
     until: datetime | None = None
 
     def matches(self, record: Record) -> bool:
-        """Tell whether `record` is asked for. A store may narrow the search; this decides."""
+        """Tell whether a record is asked for. A store may narrow the search; this decides.
+
+        A record whose schedule time is missing or odd (R17) is in no span of time.
+        """
         if self.status is not None and record.status is not self.status:
             return False
         if self.job_name is not None and record.job_name != self.job_name:
@@ -151,14 +155,17 @@ class Store(Protocol):
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record."""
 
-    def init(self, *, timeout: float) -> list[str]:
-        """Create what the store needs and is not there; return a line per thing created."""
-
     def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
-        """Read the records that match, in no promised order. `timeout` is per call."""
+        """Yield the records that `query` asks for, in no promised order (R40).
+
+        `timeout` is for each call of the store, of which a long list takes several.
+        """
 
     def delete(self, record: Record, *, timeout: float) -> bool:
-        """Delete a record unless it was written since it was read; tell whether it was deleted."""
+        """Delete a record if it has not been written since it was read; False if it has (R40)."""
+
+    def init(self, *, timeout: float) -> builtins.list[str]:
+        """Create what the store needs and is not there, and return a line for each thing made."""
 
     def close(self) -> None:
         """Let go of connections and threads. The store is not used afterwards."""

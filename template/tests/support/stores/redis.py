@@ -2,9 +2,10 @@
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,12 +66,17 @@ class RedisHarness(Harness):
         self.server = server
         self.prefix = f"runs-{uuid.uuid4().hex}:"
         self.client = server.client()
+        self._waited = 0.0
 
     def open(self, skew: timedelta = timedelta()) -> Store:
         return RedisStore(self._connect, self.prefix, self.clock(skew))
 
     def clock(self, skew: timedelta = timedelta()) -> Clock:
-        return Clock(lambda: datetime.now(UTC) + skew, time.monotonic, time.sleep)
+        return Clock(
+            lambda: datetime.now(UTC) + skew,
+            lambda: time.monotonic() + self._waited,
+            self._wait,
+        )
 
     def plant(self, run_id: str, fields: RawFields) -> None:
         # Another version writes the time; a person's record without it is a test of its own.
@@ -96,6 +102,10 @@ class RedisHarness(Harness):
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    def _wait(self, seconds: float) -> None:
+        # Between two tries nothing happens that a test would have to wait for.
+        self._waited += seconds
 
     def _connect(self) -> Redis:
         client = connect(Address.parse(self.server.url))
@@ -127,3 +137,17 @@ def redis_harness(redis_server: Server) -> Iterator[RedisHarness]:
     harness = RedisHarness(redis_server)
     yield harness
     harness.client.close()
+
+
+@pytest.fixture
+def start_redis(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Start servers that the test may hurt, with command-line options of its own."""
+    started: list[Server] = []
+
+    def start(*options: str) -> Server:
+        started.append(Server(tmp_path / str(len(started)), *options))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
