@@ -48,20 +48,13 @@ class TestDecision:
     ) -> None:
         """R12-R17: for every way in which the fields that count can be there, odd or missing."""
         store, now = redis_harness.open(), redis_harness.now()
-        written = [
-            None,
-            micros(now),
-            micros(now - 2 * HOUR),
-            micros(now + HOUR),
-            "x",
-            "1e9",
-            "9" * 18,
+        times = [None, micros(now), micros(now - 2 * HOUR), micros(now + HOUR), "9" * 18]
+        leases = [None, "60", "0", "7200.5", "-1", "0x10", "9" * 400]
+        ends = [None, now + HOUR, now - HOUR, "soon"]
+        cases = [
+            *product(["in_progress"], ["one", "two"], leases, ends, times),
+            *product([None, "completed", "failed", "Completed"], ["two"], ["0"], [None], times),
         ]
-        leases = [None, "60", "0", "7200.5", "-1", "1e300", " 60", "0x10", "nan", "9" * 400, "1."]
-        ends = [None, now + HOUR, now - HOUR, "soon", "2026-10-16 12:00:00"]
-        cases = list(product(["in_progress"], [None, "one", "two"], leases, ends, written)) + list(
-            product([None, "completed", "failed", "Completed"], ["two"], [None], [None], written)
-        )
         for number, (status, attempt, lease, end, at) in enumerate(cases):
             each = replace(run, run_id=f"{number:064}")
             fields = {"status": status, "attempt_id": attempt, "lease_seconds": lease}
@@ -106,9 +99,8 @@ class TestOperation:
         redis_harness.pass_time(0.4)
         first = claimed(store, run, "two", terms).claim
         again = claimed(store, run, "two", terms).claim
-        assert (
-            (again.recovered, again.fence) == (first.recovered, first.fence) == (True, first.fence)
-        )
+        assert first.recovered
+        assert (again.recovered, again.fence) == (first.recovered, first.fence)
         assert isinstance(store.renew(first, timeout=T), Claim)
         assert isinstance(store.renew(first, timeout=T), Claim)
         for _ in range(2):
@@ -153,8 +145,7 @@ class TestOperation:
         finished(store, claimed(store, run, "one", terms))
         assert self.commands(redis_harness) == {"evalsha": 2, "eval": 2}
         redis_harness.client.config_resetstat()
-        held_by_none = store.claim(run, "two", terms, timeout=T)
-        assert isinstance(held_by_none, Closed)
+        assert isinstance(store.claim(run, "two", terms, timeout=T), Closed)
         assert self.commands(redis_harness) == {"evalsha": 1}
 
     @staticmethod
@@ -219,10 +210,9 @@ class TestRecord:
     ) -> None:
         """R29: the script writes them, by the server's clock."""
         schedule_time = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+        moved = replace(run, schedule_time=schedule_time)
         store = redis_harness.open()
-        answer = claimed(
-            store, replace(run, schedule_time=schedule_time), "one", Terms(60.0, 86400.0)
-        )
+        answer = claimed(store, moved, "one", Terms(60.0, 86400.0))
         record = store.get(run.run_id, timeout=T)
         assert record is not None
         assert record.expire_at is not None

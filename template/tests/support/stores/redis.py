@@ -14,6 +14,7 @@ from redis.connection import Connection
 
 from app.dedup.clock import Clock
 from app.dedup.store import Store
+from app.dedup.stores import open_store
 from app.dedup.stores.redis.address import Address
 from app.dedup.stores.redis.client import connect
 from app.dedup.stores.redis.script import micros
@@ -27,7 +28,7 @@ class LossyConnection(Connection):
     """Applies the planned fault to each script; all else passes."""
 
     def __init__(self, faults: Faults, **settings: Any) -> None:
-        super().__init__(**settings)
+        super().__init__(**settings)  # type: ignore[no-untyped-call]
         self._faults = faults
         self._lost = False
 
@@ -38,7 +39,7 @@ class LossyConnection(Connection):
             if fault is Kind.LOST_REQUEST:
                 raise self._injected("the request was lost")
             self._lost = fault is Kind.LOST_ANSWER
-        super().send_command(*args, **options)
+        super().send_command(*args, **options)  # type: ignore[no-untyped-call]
 
     def read_response(self, *args: Any, **options: Any) -> Any:
         try:
@@ -49,7 +50,7 @@ class LossyConnection(Connection):
                 raise self._injected("the answer was lost")
 
     def _injected(self, what: str) -> Exception:
-        self.disconnect()
+        self.disconnect()  # type: ignore[no-untyped-call]
         kind: type[Exception] = getattr(exceptions, self._faults.code, exceptions.ConnectionError)
         return kind(f"injected: {what}")
 
@@ -83,15 +84,17 @@ class RedisHarness(Harness):
         self.edit(run_id, {"written_at": micros(self.now()), **fields})
 
     def edit(self, run_id: str, fields: RawFields) -> None:
-        texts = {name: _text(value) for name, value in fields.items() if value is not None}
-        self.client.hset(self.prefix + run_id, mapping=texts)
+        for name, value in fields.items():
+            if value is not None:
+                self.client.hset(self.prefix + run_id, name, _text(value))
 
     def erase(self, run_id: str) -> None:
         self.client.delete(self.prefix + run_id)
 
     def raw(self, run_id: str) -> RawFields | None:
-        fields: dict[str, str] = self.client.hgetall(self.prefix + run_id)
-        return {**fields, "expires": self.expires(run_id)} if fields else None
+        fields = self.client.hgetall(self.prefix + run_id)
+        texts = {str(name): str(value) for name, value in fields.items()}
+        return {**texts, "expires": self.expires(run_id)} if texts else None
 
     def expires(self, run_id: str) -> int:
         """Return when the server deletes the record, in milliseconds; -1 is never."""
@@ -151,3 +154,17 @@ def start_redis(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[str], Store]]:
+    """Open stores by their URL, as the service does."""
+    stores: list[Store] = []
+
+    def open_url(url: str) -> Store:
+        stores.append(open_store(url))
+        return stores[-1]
+
+    yield open_url
+    for store in stores:
+        store.close()

@@ -49,7 +49,7 @@ class GoogleToken(CredentialProvider):
     def get_credentials(self) -> tuple[str, str]:
         """Return user and password, with a token that is fresh for some minutes at the least."""
         import google.auth
-        from google.auth.exceptions import GoogleAuthError
+        from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
         from google.auth.transport.requests import Request
 
         with self._lock:
@@ -58,14 +58,11 @@ class GoogleToken(CredentialProvider):
                     self._credentials, _ = google.auth.default(scopes=[_SCOPE])
                 if not self._credentials.valid:
                     self._credentials.refresh(partial(Request(), timeout=_TOKEN_TIMEOUT))
+            # The client closes its connection for errors of its own kinds only.
+            except DefaultCredentialsError as error:
+                raise exceptions.AuthenticationError(str(error)) from error
             except GoogleAuthError as error:
-                # The client closes its connection for errors of its own kind only.
-                kind = (
-                    exceptions.ConnectionError
-                    if error.retryable
-                    else exceptions.AuthenticationError
-                )
-                raise kind(f"there is no access token: {error}") from error
+                raise exceptions.ConnectionError(f"no access token came: {error}") from error
             return "default", self._credentials.token
 
 

@@ -9,6 +9,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
@@ -273,9 +274,11 @@ class RedisStore:
             raise Unclear("other threads are still connecting to Redis")
         try:
             if self._client is None:
-                with errors():
+                with errors(), ExitStack() as unless_good:
                     client = self._connect()
+                    unless_good.callback(client.close)
                     check(client, eviction_allowed=self._eviction_allowed)
+                    unless_good.pop_all()
                 self._client = client
             return self._client
         finally:
