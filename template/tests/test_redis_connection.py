@@ -257,7 +257,8 @@ class TestCluster:
         by_port: dict[int, Run] = {}
         for number in range(60):
             each = replace(run, run_id=f"{number:064}")
-            by_port[nodes.get_node_from_key(prefix + each.run_id).port] = each
+            node = nodes.get_node_from_key(prefix + each.run_id)  # type: ignore[no-untyped-call]
+            by_port[node.port] = each
         nodes.close()
         with hanging(masters[1]):
             began = time.monotonic()

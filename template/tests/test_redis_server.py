@@ -254,4 +254,5 @@ class TestRestart:
 
         with harness.client:
             ended = Instance(harness).deliver(harness.now(), job)
-        assert ended == outcome.Lost(ended.run_id, None)  # type: ignore[union-attr]
+        assert isinstance(ended, outcome.Lost)
+        assert ended.lease_left is None

@@ -93,7 +93,7 @@ class RedisHarness(Harness):
 
     def raw(self, run_id: str) -> RawFields | None:
         fields = self.client.hgetall(self.prefix + run_id)
-        texts = {str(name): str(value) for name, value in fields.items()}
+        texts = {str(name): _number(str(value)) for name, value in fields.items()}
         return {**texts, "expires": self.expires(run_id)} if texts else None
 
     def expires(self, run_id: str) -> int:
@@ -123,6 +123,13 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("redis"))
@@ -133,6 +140,12 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
                 client.script_load(script.text)
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_emulator(redis_server: Server) -> str:
+    """The server's address, host:port."""
+    return redis_server.url.removeprefix("redis://")
 
 
 @pytest.fixture
