@@ -25,7 +25,7 @@ from tests.support.stores import Harness, RawFields
 
 
 class LossyConnection(Connection):
-    """Applies the planned fault to each script; all else passes."""
+    """Applies the planned fault to each command of an operation; all else passes."""
 
     def __init__(self, faults: Faults, **settings: Any) -> None:
         super().__init__(**settings)  # type: ignore[no-untyped-call]
@@ -33,8 +33,8 @@ class LossyConnection(Connection):
         self._lost = False
 
     def send_command(self, *args: Any, **options: Any) -> None:
-        if args[0] in ("EVAL", "EVALSHA"):
-            reads = args[1] in (RedisStore.READ.sha, RedisStore.READ.text)
+        if args[0] in ("EVAL", "EVALSHA", "SCAN"):
+            reads = args[0] == "SCAN" or args[1] in (RedisStore.READ.sha, RedisStore.READ.text)
             fault = self._faults.next("read" if reads else "write")
             if fault is Kind.LOST_REQUEST:
                 raise self._injected("the request was lost")

@@ -113,14 +113,17 @@ def check(client: Client, *, eviction_allowed: bool) -> None:
     )
 
 
+def servers(client: Client) -> list[Redis]:
+    """Return a client of each server that takes writes."""
+    if not isinstance(client, RedisCluster):
+        return [client]
+    nodes = client.get_primaries()  # type: ignore[no-untyped-call]
+    return [client.get_redis_connection(node) for node in nodes]
+
+
 def _eviction_policies(client: Client) -> set[str]:
-    """Return the `maxmemory-policy` of each server that takes writes."""
     try:
-        if isinstance(client, RedisCluster):
-            nodes = client.get_primaries()  # type: ignore[no-untyped-call]
-            answers = [client.info("memory", target_nodes=node) for node in nodes]
-        else:
-            answers = [client.info("memory")]
+        answers = [server.info("memory") for server in servers(client)]
     except exceptions.NoPermissionError:
         return {"unknown (this account may not use INFO)"}
     return {str(answer.get("maxmemory_policy", "unknown")) for answer in answers}

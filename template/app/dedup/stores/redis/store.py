@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from redis.exceptions import NoScriptError
 
@@ -32,10 +33,12 @@ from app.dedup.store import (
 )
 from app.dedup.stores.budget import CALL_TIMEOUT, Budget, resolved
 from app.dedup.stores.conditional import Unclear
-from app.dedup.stores.redis.client import Client, Stale, check, errors
+from app.dedup.stores.redis.client import Client, Stale, check, errors, servers
 from app.dedup.stores.redis.script import Answer, Script, micros
 
 _UNDO_TIMEOUT: Final = 2.0
+
+_Clear = TypeVar("_Clear")
 
 _log = logging.getLogger(__name__)
 
@@ -188,19 +191,26 @@ class RedisStore:
         return []
 
     def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
-        """Look through the keys of every server, a call for some of them and one per record."""
-        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix) + "*"
-        # The server may show a key twice.
+        """Look through the keys of every server: a call for some of them, and one per record."""
+        # A server may show a key twice.
         seen = set[str]()
-        with errors():
-            for key in self._connected().scan_iter(match=pattern, count=1000):
-                run_id = key.decode(errors="replace").removeprefix(self._prefix)
-                if run_id in seen:
-                    continue
+        for run_id in self._run_ids(timeout):
+            if run_id not in seen:
                 seen.add(run_id)
                 record = self.get(run_id, timeout=timeout)
                 if record is not None and query.matches(record):
                     yield record
+
+    def _run_ids(self, timeout: float) -> Iterator[str]:
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix) + "*"
+        client, _ = _until_clear(self._connected, Budget(self._clock, timeout))
+        for server in servers(client):
+            cursor: int | None = None
+            while cursor != 0:
+                page = errors()(partial(server.scan, cursor or 0, match=pattern, count=1000))
+                (cursor, keys), _ = _until_clear(page, Budget(self._clock, timeout))
+                texts = (key.decode(errors="replace") for key in keys if isinstance(key, bytes))
+                yield from (text.removeprefix(self._prefix) for text in texts)
 
     # ARGV: the whole record, names and values in turns.
     # Done again after a lost answer, it finds no record.
@@ -239,14 +249,8 @@ class RedisStore:
         self, script: Script, run_id: str, arguments: Sequence[str | bytes], budget: Budget
     ) -> Answer:
         """Run a script, again and again while its answer is unclear and there is time (R26)."""
-        problem: Unclear | None = None
-        for _ in budget:
-            try:
-                return replace(self._call(script, run_id, arguments), problem=problem)
-            except Unclear as error:
-                problem = error
-                budget.pause()
-        raise problem or StoreError("there was no time to ask Redis")
+        answer, problem = _until_clear(partial(self._call, script, run_id, arguments), budget)
+        return replace(answer, problem=problem)
 
     def _call(self, script: Script, run_id: str, arguments: Sequence[str | bytes]) -> Answer:
         client = self._connected()
@@ -283,6 +287,18 @@ class RedisStore:
             return self._client
         finally:
             self._lock.release()
+
+
+def _until_clear(call: Callable[[], _Clear], budget: Budget) -> tuple[_Clear, Unclear | None]:
+    """Return what a call answers, and the last problem that it had before."""
+    problem: Unclear | None = None
+    for _ in budget:
+        try:
+            return call(), problem
+        except Unclear as error:
+            problem = error
+            budget.pause()
+    raise problem or StoreError("there was no time to ask Redis")
 
 
 def _lost(answer: Answer, done: bool) -> Lost | None:
