@@ -21,7 +21,7 @@ from app.dedup.stores.redis.address import Address
 Client = Redis | RedisCluster
 
 SOCKET_TIMEOUT: Final = 1.0
-"""Seconds to connect, and for each answer. A script takes far less than a millisecond (R26)."""
+"""Seconds to connect, and for each answer. A script takes less than a millisecond (R26)."""
 
 _TOKEN_TIMEOUT: Final = 3.0
 _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
