@@ -9,7 +9,7 @@ from app.dedup.delivery import JobScope, shown
 from app.dedup.stores import open_store, store_forms
 
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
-_PASSWORD: Final = re.compile(r"(?<=//)[^/@]*@")
+_PASSWORD: Final = re.compile(r"(?s)(?<=//).*(?=@)|(?<=password=)[^&]*")
 
 
 class BadEnvironment(Exception):
@@ -101,7 +101,7 @@ class Reader:
 
 def without_password(url: str) -> str:
     """Return a store's URL as it may be shown."""
-    return _PASSWORD.sub("***@", url)
+    return _PASSWORD.sub("***", url)
 
 
 def _check_service(value: str) -> str | None:
@@ -119,5 +119,5 @@ def _check_store(value: str) -> str | None:
     try:
         open_store(value)
     except ValueError as error:
-        return f"{without_password(shown(value))}: {error}"
+        return f"{shown(without_password(value))}: {error}"
     return None

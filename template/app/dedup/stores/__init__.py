@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.store import Store
 
-_NOT_STORES: Final = ("conditional",)
+_NOT_STORES: Final = ("budget", "conditional")
 
 
 def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:

@@ -13,8 +13,10 @@ EMULATED: Final = {
         "firestore://test-project/(default)?collection={name}",
         "FIRESTORE_EMULATOR_HOST",
     ),
+    "redis": ("redis://{host}?prefix={name}:", ""),
 }
-"""Store -> URL of a set of records, and the variable for what `<store>_emulator` yields."""
+"""Store -> URL of a set of records on the host that `<store>_emulator` yields, and the variable
+that names that host where the URL does not."""
 
 
 @dataclass(frozen=True, slots=True)
