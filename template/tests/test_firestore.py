@@ -14,9 +14,10 @@ from app.dedup.stores import firestore, open_store
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.firestore import FirestoreStore
 from tests.support.clock import NOON
+from tests.support.emulator import Emulator
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed
-from tests.support.stores.firestore import Emulator, FirestoreHarness
+from tests.support.stores.firestore import FirestoreHarness
 
 CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
 REFUSALS = {
