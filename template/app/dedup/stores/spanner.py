@@ -31,7 +31,7 @@ from app.dedup.stores.conditional import ConditionalStore, Unclear
 from app.dedup.stores.spanner_session import (
     SpannerSession,
     connect,
-    told_apart,
+    store_errors,
     wire_value,
 )
 
@@ -91,7 +91,7 @@ class SpannerStore(ConditionalStore):
         # Only people make tables; the service does not load what that takes.
         from app.dedup.stores import spanner_schema
 
-        with told_apart():
+        with store_errors():
             try:
                 return spanner_schema.create(self._database, self._table, timeout)
             except TimeoutError as error:

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 import grpc
 from google.api_core import exceptions
+from google.api_core.operation import Operation
 from google.cloud.spanner_admin_database_v1 import CreateDatabaseRequest, DatabaseAdminClient
 from google.cloud.spanner_admin_database_v1.services.database_admin.transports.grpc import (
     DatabaseAdminGrpcTransport,
@@ -46,7 +47,7 @@ def create(database: str, table: str, timeout: float) -> list[str]:
                 database=database, retry=None, timeout=_left(end)
             ).statements
         except exceptions.NotFound:
-            client.create_database(
+            operation = client.create_database(
                 request=CreateDatabaseRequest(
                     parent=instance,
                     create_statement=f"CREATE DATABASE `{name}`",
@@ -54,17 +55,16 @@ def create(database: str, table: str, timeout: float) -> list[str]:
                 ),
                 retry=None,
                 timeout=_left(end),
-            ).result(timeout=_left(end))
-            return [*made, f"database {database}", *(f"table {table}" for table in wanted)]
-        missing = {table: wanted[table] for table in wanted if not _has(there, table)}
+            )
+            _wait(operation, end)
+            return [*made, f"database {database}", *(f"table {each}" for each in wanted)]
+        missing = {each: wanted[each] for each in wanted if not _has(there, each)}
         if missing:
-            client.update_database_ddl(
-                database=database,
-                statements=[*missing.values()],
-                retry=None,
-                timeout=_left(end),
-            ).result(timeout=_left(end))
-        return [*made, *(f"table {table}" for table in missing)]
+            operation = client.update_database_ddl(
+                database=database, statements=[*missing.values()], retry=None, timeout=_left(end)
+            )
+            _wait(operation, end)
+        return [*made, *(f"table {each}" for each in missing)]
 
 
 def _emulated_instance(host: str, instance: str, end: float) -> list[str]:
@@ -74,7 +74,7 @@ def _emulated_instance(host: str, instance: str, end: float) -> list[str]:
         try:
             client.get_instance(name=instance, retry=None, timeout=_left(end))
         except exceptions.NotFound:
-            client.create_instance(
+            operation = client.create_instance(
                 parent=project,
                 instance_id=name,
                 instance=Instance(
@@ -84,7 +84,8 @@ def _emulated_instance(host: str, instance: str, end: float) -> list[str]:
                 ),
                 retry=None,
                 timeout=_left(end),
-            ).result(timeout=_left(end))
+            )
+            _wait(operation, end)
             return [f"instance {instance}"]
         return []
 
@@ -93,6 +94,10 @@ def _has(ddl: Iterable[str], table: str) -> bool:
     """Tell whether `ddl` makes a table of that name, which Spanner compares without case."""
     begin = re.compile(rf"\s*CREATE TABLE `?{table}`?\s*\(", re.IGNORECASE)
     return any(begin.match(statement) for statement in ddl)
+
+
+def _wait(operation: Operation, end: float) -> None:
+    operation.result(timeout=_left(end))  # type: ignore[no-untyped-call]
 
 
 def _left(end: float) -> float:

@@ -58,6 +58,8 @@ _REFUSALS: Final = (
 )
 """Answers that say for sure that nothing was written. All others are unclear (R26)."""
 
+_MISSING: Final = " (`python -m app.records init` makes the database and the tables)"
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -93,7 +95,7 @@ class SpannerSession:
         """Close the client's channel. The next use would make a new one."""
         with self._lock:
             if self._client is not None:
-                self._client.transport.close()
+                self._client.transport.close()  # type: ignore[no-untyped-call]
             self._client = self._link = None
 
     def commit(self, mutations: Sequence[Mutation], limit: float, conflict: Errors) -> datetime:
@@ -144,7 +146,7 @@ class SpannerSession:
     def _call(self, limit: float, conflict: Errors = ()) -> Iterator[tuple[_Link, float]]:
         """Give a call its client, its session and the seconds that are left of `limit`."""
         end = self._clock.monotonic() + limit
-        with told_apart(conflict):
+        with store_errors(conflict):
             link = self._link or self._open(end)
             try:
                 yield link, self._left(end)
@@ -189,14 +191,15 @@ def connect() -> SpannerClient:
 
 
 @contextmanager
-def told_apart(conflict: Errors = ()) -> Iterator[None]:
+def store_errors(conflict: Errors = ()) -> Iterator[None]:
     """Turn the client's errors into those of a store."""
     try:
         yield
     except conflict as error:
         raise Conflict from error
     except _REFUSALS as error:
-        raise StoreError(f"Spanner refused: {error}") from error
+        hint = _MISSING if "not found" in str(error).lower() else ""
+        raise StoreError(f"Spanner refused{hint}: {error}") from error
     except GoogleAuthError as error:
         raise StoreError(f"Spanner has no credentials: {error}") from error
     except exceptions.GoogleAPIError as error:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -83,19 +84,25 @@ class SpannerHarness(Harness):
         self._commit(Mutation(delete=Mutation.Delete(table=TABLE, key_set=key)))
 
     def raw(self, run_id: str) -> RawFields | None:
-        found = self._behind.query(
-            f"SELECT r.*, ARRAY(SELECT version FROM {VERSIONS} AS v WHERE v.run_id = r.run_id"
-            f" ORDER BY version) AS versions FROM {TABLE} AS r WHERE run_id = @run_id",
-            {"run_id": run_id},
-            10.0,
-        )
-        return {**found.rows[0], "versions": [*found.rows[0]["versions"]]} if found.rows else None
+        found = self._ask(f"SELECT * FROM {TABLE} WHERE run_id = @run_id", run_id)
+        return {**found[0], "versions": self.versions(run_id)} if found else None
+
+    def versions(self, run_id: str) -> list[str]:
+        found = self._ask(f"SELECT version FROM {VERSIONS} WHERE run_id = @run_id", run_id)
+        return sorted(row["version"] for row in found)
+
+    def erase_version(self, run_id: str, version: str) -> None:
+        key = KeySetPB(keys=[[run_id, version]])
+        self._commit(Mutation(delete=Mutation.Delete(table=VERSIONS, key_set=key)))
 
     def pass_time(self, seconds: float) -> None:
         time.sleep(seconds)
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    def _ask(self, sql: str, run_id: str) -> list[dict[str, Any]]:
+        return self._behind.query(sql, {"run_id": run_id}, 10.0).rows
 
     def _commit(self, *mutations: Mutation) -> None:
         self._behind.commit(mutations, 10.0, ())
