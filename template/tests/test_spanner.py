@@ -15,7 +15,7 @@ from google.cloud.spanner_v1.services.spanner.transports.grpc import SpannerGrpc
 
 from app.dedup.clock import SYSTEM_CLOCK
 from app.dedup.record import Status
-from app.dedup.store import Claimed, Closed, Held, Lost, Query, Run, StoreError, Terms
+from app.dedup.store import Claimed, Closed, Lost, Query, Run, StoreError, Terms
 from app.dedup.stores import open_store, spanner
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.spanner import SpannerStore
@@ -56,6 +56,7 @@ class TestStatus:
             assert spanner_harness.faults.calls == ["write"]
         else:
             assert not claimed(store, run, "one", terms).claim.recovered
+            assert spanner_harness.faults.calls == ["write", "read", "write"]
 
     @pytest.mark.parametrize("code", CODES)
     def test_of_a_later_write(
@@ -71,6 +72,7 @@ class TestStatus:
                 store.finish(claim, Status.COMPLETED, None, timeout=T)
         else:
             assert store.finish(claim, Status.COMPLETED, None, timeout=T) is None
+            assert spanner_harness.faults.calls == ["write", "write", "read", "write"]
 
     @pytest.mark.parametrize("code", CODES)
     def test_of_a_read(
@@ -85,7 +87,8 @@ class TestStatus:
             with pytest.raises(StoreError, match="injected"):
                 store.claim(run, "two", terms, timeout=T)
         else:
-            assert isinstance(store.claim(run, "two", terms, timeout=T), Held)
+            held(store, run, "two", terms)
+            assert spanner_harness.faults.calls == ["write", *["write", "read"] * 2]
 
     @pytest.mark.parametrize("code", CODES)
     def test_of_the_sessions_making(
@@ -101,7 +104,8 @@ class TestStatus:
             assert spanner_harness.faults.calls == []
         else:
             claimed(store, run, "one", terms)
-        assert spanner_harness.raw(run.run_id) is None or code not in REFUSALS
+            assert spanner_harness.sessions.calls == ["session"] * 2
+            assert spanner_harness.faults.calls == ["read", "write"]
 
 
 class TestSession:
