@@ -324,7 +324,7 @@ def test_cold_store_that_hangs_keeps_no_thread_longer_than_its_own_time(
         "spanner://p//d",
         "spanner://p/i/D",
         "spanner://p/i/d%60",
-        "spanner://p/i%2Fd/e/f",
+        "spanner://p/i%2Fd",
         "spanner://p/i/d?table=",
         "spanner://p/i/d?table=1a",
         "spanner://p/i/d?table=a-b",

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from google.api_core import exceptions
 from google.cloud.spanner_v1 import COMMIT_TIMESTAMP, KeySetPB, Mutation, SpannerClient
@@ -28,12 +28,7 @@ from app.dedup.delivery import Instant
 from app.dedup.record import Fields, Record, Stamp
 from app.dedup.store import Query
 from app.dedup.stores.conditional import ConditionalStore, Unclear
-from app.dedup.stores.spanner_session import (
-    SpannerSession,
-    connect,
-    store_errors,
-    wire_value,
-)
+from app.dedup.stores.spanner_session import SpannerSession, connect, store_errors, wire_value
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE: Final = 500
@@ -60,7 +55,7 @@ def open_url(url: str, clock: Clock) -> "SpannerStore":
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     table = query.pop("table", "scheduler_runs")
-    place = _PLACE.fullmatch(unquote(parts.netloc + parts.path))
+    place = _PLACE.fullmatch(parts.netloc + parts.path)
     if place is None or query or parts.fragment or not _TABLE.fullmatch(table):
         raise ValueError(
             "expected spanner://PROJECT/INSTANCE/DATABASE?table=TABLE,"
@@ -195,7 +190,7 @@ def _record(row: Mapping[str, Any], read_at: datetime) -> Record:
     # A strong read's own time may be as early as the last write that it sees; the server's clock
     # goes on, and may be behind that time by a moment.
     now = max(read_at, Instant.parse(row["read_at"]).moment)
-    written = row["written_at"] or row["added_at"]
+    written = row.get("written_at") or row.get("added_at")
     at = Instant.parse(written).moment if written else None
     return Record.parse(row["run_id"], row, _stamp(row["version"], at), now)
 
