@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,25 @@ class Emulator:
         end = time.monotonic() + _START_LIMIT
         while self._ready not in self._log.read_text(errors="replace"):
             if self._process.poll() is not None or time.monotonic() > end:
-                self.signal(signal.SIGKILL)
+                self._signal(signal.SIGKILL)
                 pytest.fail(f"The emulator did not start:\n{self._log.read_text()}")
             time.sleep(0.1)
 
-    def signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Keep the emulator from answering anything."""
+        self._signal(signal.SIGSTOP)
+        try:
+            # The signal is only on its way yet.
+            os.waitpid(self._process.pid, os.WUNTRACED)
+            yield
+        finally:
+            self._signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        self.signal(signal.SIGKILL)
+        self._signal(signal.SIGKILL)
         self._process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
