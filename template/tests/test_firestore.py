@@ -1,6 +1,5 @@
 """What only Firestore has: its statuses, its client, an emulator that hangs."""
 
-import signal
 import time
 from dataclasses import replace
 
@@ -14,9 +13,10 @@ from app.dedup.stores import firestore, open_store
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.firestore import FirestoreStore
 from tests.support.clock import NOON
+from tests.support.emulator import Emulator
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed
-from tests.support.stores.firestore import Emulator, FirestoreHarness
+from tests.support.stores.firestore import FirestoreHarness
 
 CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
 REFUSALS = {
@@ -77,14 +77,11 @@ def test_store_that_hangs_is_given_up_in_time(
     """R26: never longer than the operation's time and one call."""
     store = firestore_harness.open()
     store.get(run.run_id, timeout=T)
-    firestore_process.signal(signal.SIGSTOP)
-    try:
+    with firestore_process.hanging():
         began = time.monotonic()
         with pytest.raises(StoreError, match="Deadline"):
             store.claim(run, "one", terms, timeout=2.0)
         took = time.monotonic() - began
-    finally:
-        firestore_process.signal(signal.SIGCONT)
     assert took < 2.0 + 8.0
     # What hung may have been written since; it is this attempt's, or nobody's.
     assert isinstance(store.claim(run, "one", terms, timeout=T), Claimed)
