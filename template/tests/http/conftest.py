@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.dedup.stores import open_store
 from tests.support.servers.gates import eventually
 from tests.support.servers.places import EMULATED, Place
 from tests.support.servers.site import Scheduled, Site
@@ -22,10 +23,11 @@ def site(
         if place.store in EMULATED:
             form, variable = EMULATED[place.store]
             host: str = request.getfixturevalue(f"{place.store}_emulator")
-            url = form.format(name=f"runs-{uuid.uuid4().hex}", host=host)
+            url = form.format(name=f"runs_{uuid.uuid4().hex}", host=host)
             settings = {variable: host} if variable else {}
             for name, value in settings.items():
                 environ.setenv(name, value)
+            open_store(url).init(timeout=30.0)
         opened = Site(place.framework, url, settings, folder)
         if place.store in EMULATED:
             # An emulator's first calls take seconds, which no test is about.

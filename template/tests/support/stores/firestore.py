@@ -25,6 +25,8 @@ from tests.support.rpc import Interceptor
 from tests.support.stores import Harness, RawFields
 
 PROJECT = "test-project"
+PLACE = ("firestore://test-project/(default)?collection={name}", "FIRESTORE_EMULATOR_HOST")
+"""URL of a set of records, and the variable for what `firestore_emulator` yields."""
 
 _CALLS = {"Commit": "write", "BatchGetDocuments": "read", "RunQuery": "list"}
 

@@ -23,6 +23,9 @@ from tests.support.faults import Faults, Kind
 from tests.support.redis_server import Server
 from tests.support.stores import Harness, RawFields
 
+PLACE = ("redis://{host}?prefix={name}:", "")
+"""URL of a set of records on what `redis_emulator` yields; no variable names that."""
+
 
 class LossyConnection(Connection):
     """Applies the planned fault to each command of an operation; all else passes."""

@@ -34,6 +34,11 @@ from tests.support.stores import Harness, RawFields
 
 DATABASE = "projects/test-project/instances/test-instance/databases/test-database"
 TABLE = "scheduler_runs"
+PLACE = (
+    "spanner://test-project/test-instance/test-database?table={name}",
+    "SPANNER_EMULATOR_HOST",
+)
+"""URL of a set of records, and the variable for what `spanner_emulator` yields."""
 VERSIONS = f"{TABLE}_version"
 
 _CALLS = {"Commit": "write", "ExecuteSql": "read", "CreateSession": "session"}
@@ -174,6 +179,12 @@ def spanner_session(spanner_process: Emulator) -> Iterator[SpannerSession]:
         session.query("SELECT 1", {}, 10.0)
         yield session
         session.close()
+
+
+@pytest.fixture(scope="session")
+def spanner_emulator(spanner_process: Emulator) -> str:
+    """The emulator's address, host:port."""
+    return spanner_process.host
 
 
 @pytest.fixture
