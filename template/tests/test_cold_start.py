@@ -85,15 +85,14 @@ def declared() -> set[str]:
 
 
 @pytest.mark.parametrize("store", supported_schemes())
-def test_imports_nothing_but_what_the_project_depends_on(store: str) -> None:
+def test_imports_nothing_but_what_the_project_depends_on(store: str, declared: set[str]) -> None:
     """No development tool, and nothing of a framework or store that was not chosen."""
-    expected = declared(store)
     owners = packages_distributions()
     tops = {module.partition(".")[0] for module in imported(store)}
     foreign = {
         top
         for top in tops & owners.keys()
-        if not any(normal(name) in expected for name in owners[top])
+        if not any(normal(name) in declared for name in owners[top])
     }
     assert not foreign
 
