@@ -10,6 +10,7 @@ workers = 1
 worker_class = "gthread"
 threads = 80  # As many requests as Cloud Run sends to one instance by default.
 timeout = 0  # Cloud Run limits a request's time; a second limit would kill live attempts.
+control_socket_disable = True  # It would be in the home folder, for a tool that nobody runs.
 graceful_timeout = 8  # Cloud Run kills the instance 10 s after SIGTERM.
 
 

@@ -92,30 +92,10 @@ def impossible_pairs() -> list[Answers]:
     ]
 
 
-def _goals(answers: Answers, selecting: frozenset[str]) -> set[tuple[tuple[str, str], ...]]:
-    pairs = set(itertools.combinations(sorted(answers.items()), 2))
-    files = tuple(sorted(item for item in answers.items() if item[0] in selecting))
-    return {*pairs, files}
-
-
-@cache
-def variants() -> list[Answers]:
-    """Few variants with every selection of files, and every pair of choices, among them."""
-    selecting = frozenset(file_questions())
-    goals = {index: _goals(answers, selecting) for index, answers in enumerate(possible())}
-    missing = set[tuple[tuple[str, str], ...]]().union(*goals.values())
-    chosen = []
-    while missing:
-        best = max(goals, key=lambda index: len(goals[index] & missing))
-        missing -= goals[best]
-        chosen.append(possible()[best])
-    return chosen
-
-
 def source_variants() -> list[Answers]:
     """One variant for each selection of files."""
     first = dict[tuple[str, ...], Answers]()
-    for answers in variants():
+    for answers in possible():
         first.setdefault(tuple(answers[name] for name in file_questions()), answers)
     return list(first.values())
 

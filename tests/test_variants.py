@@ -17,7 +17,7 @@ from tests.rendering import clean_environment, files_of, render
 
 Variant = Callable[[matrix.Answers], Path]
 
-every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
+every_variant = pytest.mark.parametrize("answers", matrix.possible(), ids=matrix.name_of)
 every_selection_of_files = pytest.mark.parametrize(
     "answers", matrix.source_variants(), ids=matrix.name_of
 )
@@ -55,7 +55,7 @@ def run(project: Path, *arguments: str) -> None:
 
 class TestMatrix:
     def test_every_choice_is_in_some_variant(self) -> None:
-        chosen = {item for answers in matrix.variants() for item in answers.items()}
+        chosen = {item for answers in matrix.possible() for item in answers.items()}
         assert chosen == {
             (question, value)
             for question in matrix.choice_questions()

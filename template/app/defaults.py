@@ -1,6 +1,7 @@
 """The template's answers, as the defaults of the settings.
 
-The environment overrides each of them at run time. To change one for good, run
+A variable of the environment with the same name goes before each of them: in the service, and in
+the local Cloud Scheduler for JOB_ID, SCHEDULE and TIME_ZONE. To change one for good, run
 `copier update -d NAME=VALUE`.
 """
 
@@ -13,7 +14,7 @@ JOB_ID: Final[str] = SERVICE
 """Id of the Cloud Scheduler job."""
 
 GCP_PROJECT: Final[str] = "my-project"
-"""Google Cloud project, to link log lines to their trace."""
+"""Google Cloud project, to link log lines to their trace (GOOGLE_CLOUD_PROJECT goes before it)."""
 
 SCHEDULE: Final[str] = "*/15 * * * *"
 """When the job runs: five unix-cron fields (R30)."""

@@ -8,7 +8,7 @@ import logging
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Final, TextIO
 
@@ -25,6 +25,45 @@ _TRACEPARENT: Final = re.compile(
 _CLOUD_TRACE: Final = re.compile(r"(?!0{32})([0-9a-f]{32})(?:[/;].*)?")
 
 _fields: ContextVar[dict[str, object] | None] = ContextVar("log_fields", default=None)
+
+
+class Log:
+    """A logger whose calls never raise: what is logged must not decide what happens.
+
+    `error` is logged with its stack trace; keyword arguments become fields of the line. A job can
+    hand out exceptions that cannot be shown, add filters that fail, or close the streams.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._logger = logging.getLogger(name)
+
+    def debug(self, message: str, *, error: BaseException | None = None, **extra: object) -> None:
+        """Log for whoever looks for a fault."""
+        self._log(logging.DEBUG, message, error, extra)
+
+    def info(self, message: str, *, error: BaseException | None = None, **extra: object) -> None:
+        """Log an ordinary step."""
+        self._log(logging.INFO, message, error, extra)
+
+    def warning(self, message: str, *, error: BaseException | None = None, **extra: object) -> None:
+        """Log what may need a person's attention."""
+        self._log(logging.WARNING, message, error, extra)
+
+    def error(self, message: str, *, error: BaseException | None = None, **extra: object) -> None:
+        """Log what needs a person's attention."""
+        self._log(logging.ERROR, message, error, extra)
+
+    def critical(self, message: str) -> None:
+        """Log why the process cannot start."""
+        self._log(logging.CRITICAL, message, None, {})
+
+    def _log(
+        self, level: int, message: str, error: BaseException | None, extra: dict[str, object]
+    ) -> None:
+        # The exception itself would be asked for its truth, which may raise, too.
+        info = None if error is None else (type(error), error, error.__traceback__)
+        with suppress(Exception):
+            self._logger.log(level, "%s", message, exc_info=info, extra=extra, stacklevel=3)
 
 
 @contextmanager
@@ -55,7 +94,7 @@ def trace_of(headers: Headers, project: str) -> dict[str, str]:
 def configure(level: str, stream: TextIO | None = None) -> None:
     """Send all logs of `level` and above to `stream` (stdout), in the form that fits it."""
     stream = stream or sys.stdout
-    handler = logging.StreamHandler(stream)
+    handler = _Handler(stream)
     handler.addFilter(_add_fields)
     if stream.isatty():
         handler.setFormatter(_TextFormatter("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S"))
@@ -73,6 +112,15 @@ def configure(level: str, stream: TextIO | None = None) -> None:
             )
         )
     logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Says in one plain line that a line could not be written, where that can be said."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 as logging names it
+        with suppress(Exception):
+            line = {"severity": record.levelname, "message": "a log line could not be shown"}
+            self.stream.write(json.dumps({**line, "logger": record.name}) + self.terminator)
 
 
 def _serialized(line: dict[str, Any], **options: Any) -> str:

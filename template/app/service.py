@@ -5,7 +5,6 @@ that a caller can notice is decided here, so that it is the same in each of them
 """
 
 import json
-import logging
 import math
 import os
 import time
@@ -35,18 +34,22 @@ WORKER_BOOT_ERROR: Final = 3
 _LONGEST_RETRY_AFTER: Final = 3600.0
 _CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
 
-_log = logging.getLogger(__name__)
+_log = logs.Log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An HTTP request. `body` has at most `BODY_LIMIT` + 1 bytes; `received` is monotonic."""
+    """An HTTP request.
+
+    `body` has at most `BODY_LIMIT` + 1 bytes, and is None where it broke off. `received` is
+    monotonic.
+    """
 
     method: str
     path: str
     query: Query
     headers: Headers
-    body: bytes
+    body: bytes | None
     received: float = field(default_factory=time.monotonic)
 
 
@@ -91,8 +94,8 @@ class Service:
                 return _health(request.method)
             try:
                 return _answer(self._run(request))
-            except Exception:
-                _log.exception("The request could not be handled.")
+            except Exception as error:
+                _log.error("The request could not be handled.", error=error)
                 return _answer(outcome.Unavailable("an error in the service; see its log"))
 
     def _run(self, request: Request) -> Outcome:
@@ -101,6 +104,8 @@ class Service:
             return _rejected(404, "There is nothing at this path; runs are delivered to /.")
         if request.method != "POST":
             return _rejected(405, f"The method is {request.method!a}; runs are delivered by POST.")
+        if request.body is None:
+            return _rejected(400, "The body broke off, or is not as its headers say.")
         if len(request.body) > BODY_LIMIT:
             return _rejected(413, f"The body has more than {BODY_LIMIT} bytes.")
         try:
@@ -110,7 +115,7 @@ class Service:
         except Forbidden as error:
             return _rejected(403, error.reason)
         except CannotVerify as error:
-            _log.error("The caller could not be verified.", exc_info=error)
+            _log.error("The caller could not be verified.", error=error)
             return outcome.Unavailable(error.reason)
         try:
             delivery = read_delivery(
@@ -119,7 +124,7 @@ class Service:
         except BadDelivery as error:
             return _rejected(400, str(error))
         logs.bind(job_name=delivery.job_name, schedule_time=delivery.schedule_time.text)
-        _log.info("A delivery was received.", extra={"event": "received"})
+        _log.info("A delivery was received.", event="received")
         headers = {
             name: ", ".join(values)
             for name, values in request.headers.items()
@@ -155,7 +160,7 @@ def _exit(message: str) -> NoReturn:
 
 
 def _rejected(status: int, reason: str) -> Rejected:
-    _log.warning("A request was refused: %s", reason, extra={"event": "rejected", "status": status})
+    _log.warning(f"A request was refused: {reason}", event="rejected", status=status)
     return Rejected(status, reason)
 
 
@@ -185,7 +190,7 @@ def _answer(result: Outcome, allow: str = "POST") -> Response:
         case outcome.Failed(run_id, reason):
             return _response(500, {"outcome": "failed", "run_id": run_id, "reason": reason})
         case outcome.Unavailable(reason, run_id):
-            _log.error("Unavailable: %s.", reason, extra={"event": "unavailable"})
+            _log.error(f"Unavailable: {reason}.", event="unavailable")
             return _response(500, {"outcome": "unavailable", "run_id": run_id, "reason": reason})
         case outcome.Rejected(status, reason):
             more = {401: {"WWW-Authenticate": "Bearer"}, 405: {"Allow": allow}}.get(status)

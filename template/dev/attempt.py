@@ -85,8 +85,9 @@ class Attempts:
                 futures = self._submit(pool, run, copies)
                 reached = _first(moment, futures)
                 if reached:
-                    self._timeline.killed(_where(fault, returned=returned(0)))
+                    # Then everything that the server has said is known, and stands before it.
                     server.kill()
+                    self._timeline.killed(_where(fault, returned=returned(0)))
         finally:
             hold.release()
         if reached:

@@ -33,17 +33,26 @@ def web_command(procfile: str) -> str:
     raise ValueError("Procfile has no line that starts with `web:`")
 
 
-def make_store_folder(run_store_url: str) -> None:
-    """Create the folder of an SQLite file; other stores need none."""
-    scheme, _, path = run_store_url.partition(":///")
-    if scheme == "sqlite" and path:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+def checked_port(value: str) -> int:
+    """Return a port that a server can listen on.
+
+    Raises:
+        ValueError: `value` is none; the message says what is.
+    """
+    if value.isascii() and value.isdecimal() and 1 <= int(value) <= 65535:
+        return int(value)
+    raise ValueError(f"PORT is {value!r}; it must be a number from 1 to 65535")
 
 
 def main() -> None:
     """Become the server: this process is replaced by it."""
     environ = local_environment(os.environ)
-    make_store_folder(environ["RUN_STORE_URL"])
+    try:
+        port = checked_port(environ["PORT"])
+    except ValueError as error:
+        sys.exit(f"{error}.")
+    if sys.stdout.isatty():
+        print(f"Serving on http://localhost:{port}/ with {environ['RUN_STORE_URL']}.", flush=True)
     command = web_command(Path("Procfile").read_text(encoding="utf-8"))
     os.execvpe("sh", ["sh", "-c", f"exec {command}"], environ)
 

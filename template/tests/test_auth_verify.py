@@ -253,7 +253,7 @@ class TestATokenThatProvesNothing:
     ) -> None:
         """R33: the wrong mode behind the platform's check; `iam` is the right one."""
         header, payload, _ = token(google).split(".")
-        with pytest.raises(Unauthenticated, match="AUTH=iam"):
+        with pytest.raises(Unauthenticated, match="auth=iam"):
             verifier.authenticate(bearing(f"{header}.{payload}.SIGNATURE_REMOVED_BY_GOOGLE"))
 
     @pytest.mark.parametrize("key_id", ["", None, 7, ["current"], {"kid": "current"}])

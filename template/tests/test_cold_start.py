@@ -14,7 +14,13 @@ import pytest
 from app.dedup.stores import supported_schemes
 
 ROOT = Path(__file__).parent.parent
-PROBE = "import json, sys, main; print(json.dumps(sorted(sys.modules)))"
+# What the interpreter itself had imported does not count.
+PROBE = """
+import json, sys
+before = set(sys.modules)
+import main
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
 
 
 def imported(store: str) -> set[str]:

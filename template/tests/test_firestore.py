@@ -85,7 +85,7 @@ def test_store_that_hangs_is_given_up_in_time(
         took = time.monotonic() - began
     finally:
         firestore_process.signal(signal.SIGCONT)
-    assert took < 2.0 + 2.0 + 3.0
+    assert took < 2.0 + 8.0
     # What hung may have been written since; it is this attempt's, or nobody's.
     assert isinstance(store.claim(run, "one", terms, timeout=T), Claimed)
 

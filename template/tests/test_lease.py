@@ -39,6 +39,8 @@ class ScriptedStore:
                 return replace(claim, stamp=Stamp(version, NOON, version))
             case "lost":
                 return Lost(None)
+            case "crash":
+                raise TypeError("a fault of the store's own")
             case _:
                 raise StoreError("no answer")
 
@@ -100,12 +102,24 @@ class TestRenewal:
         assert not watched.lost.is_set()
 
     def test_ends_at_the_requests_time_limit_and_says_so(self) -> None:
-        """R18: `stopping`, not `lost`; the claim goes on to its lease."""
+        """R18: `stopping`, not `lost`; the claim goes on to the end of its lease."""
         watched = Watched(deadline=45)
-        assert watched.beat_for(200) is None
+        watched.beat_for(40 + LEASE - 1)
         assert watched.store.sent == [20, 40]
         assert watched.stopping.is_set()
         assert not watched.lost.is_set()
+
+    def test_that_has_ended_still_tells_when_the_lease_is_over(self) -> None:
+        """R19: work that goes on after its time limit is told that it is on its own."""
+        watched = Watched(deadline=45)
+        assert watched.beat_for(40 + LEASE + 1) is None
+        assert watched.lost.is_set()
+
+    def test_that_breaks_is_tried_again_like_one_that_fails(self, watched: Watched) -> None:
+        """R18: no fault of a store ends the thread in silence."""
+        watched.store.answers = ["crash", "ok"]
+        watched.beat_for(30)
+        assert watched.store.sent == [20, 26]
 
 
 class TestLoss:

@@ -1,6 +1,7 @@
 """Log lines: Cloud Logging's form, the run that they belong to, and nothing secret (R39)."""
 
 import contextvars
+import io
 import logging
 from datetime import datetime, timedelta
 
@@ -10,7 +11,7 @@ from app import logs
 from app.auth import SUPPORTED, open_authenticator
 from app.dedup import Attempt
 from tests.support.clock import NOON
-from tests.support.logs import captured
+from tests.support.logs import captured, own_root_logger
 from tests.support.service import RUN_ID, SCHEDULED, LocalService, idle
 from tests.support.settings import ACCOUNT, AUDIENCE
 from tests.support.stores.sqlite import SqliteHarness
@@ -272,3 +273,39 @@ def test_a_header_cannot_write_a_line_of_its_own(harness: SqliteHarness, header:
     (line,) = output.entries
     assert (line["severity"], line["event"]) == ("WARNING", "rejected")
     assert line["message"].isprintable()
+
+
+class TestLog:
+    """What is logged never decides what happens."""
+
+    @pytest.fixture
+    def log(self, caplog: pytest.LogCaptureFixture) -> logs.Log:
+        return logs.Log("app.hostile")
+
+    def test_outlives_an_error_that_raises_when_it_is_asked(self, log: logs.Log) -> None:
+        class Hostile(Exception):
+            def __bool__(self) -> bool:
+                raise RuntimeError("never ask")
+
+            def __str__(self) -> str:
+                raise RuntimeError("never show")
+
+        log.error("It failed.", error=Hostile())
+
+    def test_outlives_a_filter_that_raises(self, log: logs.Log) -> None:
+        def hostile(record: logging.LogRecord) -> bool:
+            raise RuntimeError("no lines today")
+
+        logger = logging.getLogger("app.hostile")
+        logger.addFilter(hostile)
+        try:
+            log.info("It happened.")
+        finally:
+            logger.removeFilter(hostile)
+
+    def test_outlives_a_closed_stream(self, log: logs.Log) -> None:
+        with own_root_logger():
+            stream = io.StringIO()
+            logs.configure("INFO", stream)
+            stream.close()
+            log.info("It happened.")

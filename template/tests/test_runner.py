@@ -2,16 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import NoReturn
 
 import pytest
 
 from app.dedup import Attempt, ClaimLost, GiveUp, OutcomeUnknown, outcome
+from app.dedup.store import ClaimAnswer, Run, Store, Terms
 from tests.support.faults import Kind
 from tests.support.protocol import Instance, Never, run_id_at
-from tests.support.stores import Harness, lossy
+from tests.support.stores import Harness, lossy, movable
 
 
 @pytest.fixture
@@ -85,7 +86,13 @@ class TestSuccess:
 class TestFailure:
     @pytest.mark.parametrize(
         "error",
-        [ValueError("no rows"), SystemExit(1), asyncio.CancelledError(), GeneratorExit()],
+        [
+            ValueError("no rows"),
+            SystemExit(1),
+            KeyboardInterrupt(),
+            asyncio.CancelledError(),
+            GeneratorExit(),
+        ],
         ids=lambda error: type(error).__name__,
     )
     def test_is_released_so_that_the_next_attempt_starts_at_once(
@@ -98,14 +105,6 @@ class TestFailure:
         assert harness.raw(run_id_at(due)) is None
         assert isinstance(two.deliver(due), outcome.Processed)
         assert not two.attempts[0].recovered
-
-    def test_by_the_keyboard_is_released_and_goes_on_up(
-        self, harness: Harness, one: Instance, due: datetime
-    ) -> None:
-        """R21: a person stops the development server."""
-        with pytest.raises(KeyboardInterrupt):
-            one.deliver(due, raising(KeyboardInterrupt()))
-        assert harness.raw(run_id_at(due)) is None
 
     def test_after_a_takeover_tells_the_next_attempt_too(
         self, harness: Harness, one: Instance, two: Instance, due: datetime
@@ -151,6 +150,97 @@ class TestFailure:
         let_it_die(harness, due)
         assert isinstance(two.deliver(due), outcome.Processed)
         assert two.attempts[0].recovered
+
+
+class Untrue(Exception):
+    """An exception that cannot be shown, asked or explained."""
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("never ask")
+
+    def __str__(self) -> str:
+        raise RuntimeError("never show")
+
+
+class Shapeless(dict[str, object]):
+    """A result that changes while it is looked at."""
+
+    def items(self) -> NoReturn:
+        raise RuntimeError("dictionary changed size during iteration")
+
+
+class TestHostileJob:
+    @pytest.mark.parametrize("error", [Untrue(), GiveUp(Untrue()), OutcomeUnknown(Untrue())])
+    def test_is_recorded_whatever_its_exception_does(
+        self, harness: Harness, one: Instance, due: datetime, error: Exception
+    ) -> None:
+        """R21-R23: what cannot be logged ends like what can."""
+        assert isinstance(one.deliver(due, raising(error)), outcome.Failed | outcome.GaveUp)
+        record = harness.raw(run_id_at(due))
+        assert record is None or record["status"] == "failed" or record["lease_seconds"] == 30
+
+    def test_is_completed_whatever_its_result_does(self, one: Instance, due: datetime) -> None:
+        """R20: an odd result is dropped; the work is done."""
+        assert one.deliver(due, lambda a: Shapeless(a=1)) == outcome.Processed(run_id_at(due), None)
+
+    def test_that_is_a_generator_has_not_run(self, one: Instance, due: datetime) -> None:
+        """R20: never completed without having run."""
+
+        def job(attempt: Attempt) -> Iterator[int]:
+            yield 1
+
+        answer = one.deliver(due, job)
+        assert isinstance(answer, outcome.Failed)
+        assert "TypeError" in answer.reason
+
+
+class Freezing:
+    """A store whose process stands still between the claim and its answer."""
+
+    def __init__(self, store: Store, meanwhile: Callable[[], object]) -> None:
+        self._store = store
+        self._meanwhile = meanwhile
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
+        answer = self._store.claim(run, attempt_id, terms, timeout=timeout)
+        self._meanwhile()
+        return answer
+
+
+@movable
+class TestFrozenClaim:
+    """R19: between the claim and the work, the process stood still for longer than a lease."""
+
+    def test_is_renewed_before_the_work(self, harness: Harness, due: datetime) -> None:
+        one = Instance(harness, request_timeout=600.0)
+        one.freeze(Freezing, lambda: harness.pass_time(61))
+        assert isinstance(one.deliver(due), outcome.Processed)
+        assert not one.attempts[0].lost.is_set()
+
+    def test_that_was_taken_over_does_not_run(self, harness: Harness, due: datetime) -> None:
+        one, two = Instance(harness, request_timeout=600.0), Instance(harness)
+
+        def meanwhile() -> None:
+            harness.pass_time(61)
+            two.deliver(due)
+
+        one.freeze(Freezing, meanwhile)
+        never = Never()
+        assert isinstance(one.deliver(due, never), outcome.Duplicate)
+        assert not never.ran
+        assert two.attempts[0].recovered
+
+    def test_without_time_left_is_released(self, harness: Harness, due: datetime) -> None:
+        """Bug row 2."""
+        one = Instance(harness, request_timeout=30.0)
+        one.freeze(Freezing, lambda: harness.pass_time(31))
+        never = Never()
+        assert isinstance(one.deliver(due, never), outcome.Unavailable)
+        assert not never.ran
+        assert harness.raw(run_id_at(due)) is None
 
 
 class TestLostClaim:

@@ -260,7 +260,7 @@ class TestBadEnvironment:
     def test_stops_the_start_with_one_log_line(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """R39: with the exit status that keeps gunicorn from starting such a worker again."""
+        """R39: with the exit status that keeps a server from starting such a worker again."""
         for name, value in self.BAD.items():
             monkeypatch.setenv(name, value)
         with own_root_logger(), pytest.raises(SystemExit) as stopped:

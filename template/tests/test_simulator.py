@@ -21,7 +21,7 @@ from dev.hold import StoreHold
 from dev.options import parse
 from dev.plan import Fault, Scenario
 from dev.scheduler import main, planned_runs
-from dev.serve import local_environment, make_store_folder, web_command
+from dev.serve import checked_port, local_environment, web_command
 from dev.verdict import events_of_run, judge_answers, judge_events
 
 TIME = datetime(2026, 10, 16, 12, 0, tzinfo=UTC)
@@ -427,11 +427,11 @@ class TestServe:
         assert environ["PATH"].endswith("/bin")
 
     def test_starts_the_web_command_of_the_procfile(self) -> None:
-        assert web_command("# comment\nweb: gunicorn -b :$PORT main:app\n").startswith("gunicorn")
+        assert web_command("# comment\nweb: serve -b :$PORT main:app\n").startswith("serve")
         with pytest.raises(ValueError, match="web:"):
             web_command("worker: run\n")
 
-    def test_makes_the_folder_of_the_store(self, tmp_path: Path) -> None:
-        make_store_folder(f"sqlite:///{tmp_path}/a/b/runs.db")
-
-        assert (tmp_path / "a/b").is_dir()
+    @pytest.mark.parametrize("port", ["", "0", "65536", "99999999", "-1", "http", "\u0661"])
+    def test_refuses_a_port_that_is_none(self, port: str) -> None:
+        with pytest.raises(ValueError, match="a number from 1 to 65535"):
+            checked_port(port)

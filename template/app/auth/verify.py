@@ -109,7 +109,7 @@ def _key_id(token: BearerToken) -> str:
     if token.signature == REMOVED_SIGNATURE:
         raise Unauthenticated(
             "Cloud Run has verified the token and removed its signature: "
-            "use AUTH=iam, or turn the platform's check off"
+            "turn the platform's check off, or let it check alone (`copier update -d auth=iam`)"
         )
     if token.header.get("alg") != "RS256":
         raise Unauthenticated("the token is not signed with RS256")

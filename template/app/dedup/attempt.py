@@ -27,7 +27,7 @@ class Stopping(Exception):
     """The instance shuts down or the request's time is over; stop, a retry follows (R27)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """One attempt at a run, as the job gets it.
 

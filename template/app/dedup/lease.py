@@ -1,20 +1,20 @@
 """Renewal of a claim's lease, in a thread of its own (R18, R19)."""
 
 import contextvars
-import logging
 import threading
 from types import TracebackType
 from typing import Final, Self
 
 from app.dedup.clock import Clock
-from app.dedup.store import Claim, Lost, Store, StoreError
+from app.dedup.store import Claim, Lost, Store
 from app.dedup.stores.conditional import CALL_TIMEOUT
+from app.logs import Log
 
 _RENEWALS_PER_LEASE: Final = 3
 _RETRIES_PER_LEASE: Final = 10
 _LONGEST_JOIN: Final = 1.0
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 class Renewal:
@@ -70,12 +70,13 @@ class Renewal:
     def beat(self) -> float | None:
         """Do what is due; return the seconds until the next beat, None if there is none."""
         now = self._clock.monotonic()
-        if now >= self._deadline:
-            self._stopping.set()
-            return None
         if self.left() <= 0 and not self._lost.is_set():
-            _log.warning("The lease could not be confirmed in time.", extra={"event": "lost"})
+            _log.warning("The lease could not be confirmed in time.", event="lost")
             self._lost.set()
+        if now >= self._deadline:
+            # The work may go on; what is left of its lease is not renewed.
+            self._stopping.set()
+            return None if self._lost.is_set() else self.left()
         if now >= self._due and not self._renew(now):
             return None
         moments = [self._due, self._deadline]
@@ -90,12 +91,13 @@ class Renewal:
             answer = self._store.renew(
                 self.claim, timeout=min(left, CALL_TIMEOUT) if left > 0 else CALL_TIMEOUT
             )
-        except StoreError as error:
-            _log.warning("The lease was not renewed.", extra={"error": str(error)})
+        # Whatever goes wrong is a renewal that failed: this thread ends for no other reason.
+        except Exception as error:
+            _log.warning("The lease was not renewed.", error=error)
             self._due = self._clock.monotonic() + self._lease / _RETRIES_PER_LEASE
             return True
         if isinstance(answer, Lost):
-            _log.warning("Another attempt has the claim.", extra={"event": "lost"})
+            _log.warning("Another attempt has the claim.", event="lost")
             self._lost.set()
             return False
         self.claim = answer

@@ -13,10 +13,32 @@ from app.dedup.delivery import Instant
 Fields = Mapping[str, object]
 """A record's fields by name, as design and stores spell them."""
 
+FIELDS: Final = (
+    "status",
+    "attempt_id",
+    "lease_seconds",
+    "lease_expires",
+    "expire_at",
+    "job_name",
+    "schedule_time",
+    "project",
+    "location",
+    "forced",
+    "claimed_at",
+    "finished_at",
+    "result",
+)
+"""Names of a record's fields. `run_id` is its key."""
+
 ORPHAN_LEASE: Final = 3600.0
 """Seconds for which an `in_progress` record without a usable lease counts as alive (R17)."""
 
+RESULT_LIMIT: Final = 1024
+"""Largest result that is kept, in bytes of compact JSON (R20)."""
+
 _LONGEST_LEASE: Final = 10.0**9
+_FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 class Status(StrEnum):
@@ -133,11 +155,11 @@ def decide(record: Record, attempt_id: str) -> Decision:
 
 
 def later(moment: datetime, seconds: float) -> datetime:
-    """Return `moment` plus `seconds`, or the last moment that a datetime can hold."""
+    """Return `moment` plus `seconds`, or the last moment that a datetime can hold, or the first."""
     try:
         return moment + timedelta(seconds=seconds)
     except OverflowError:
-        return datetime.max.replace(tzinfo=UTC)
+        return _LAST if seconds > 0 else _FIRST
 
 
 def _status(value: object) -> Status | None:
@@ -174,9 +196,11 @@ def _moment(value: object) -> datetime | None:
 
 
 def _result(value: object) -> dict[str, object] | None:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    return value if isinstance(value, dict) else None
+    """Keep what can be shown to a duplicate: a JSON object as small as those that are kept."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+        size = len(json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
+    # Also UnicodeEncodeError, for half a surrogate pair.
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and size <= 2 * RESULT_LIMIT else None

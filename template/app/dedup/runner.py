@@ -7,7 +7,6 @@ answer of the store means for the job and for Cloud Scheduler.
 import asyncio
 import inspect
 import json
-import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from app.dedup.clock import Clock
 from app.dedup.delivery import Delivery, Trigger
 from app.dedup.lease import Renewal
 from app.dedup.outcome import Outcome
-from app.dedup.record import Record, Status
+from app.dedup.record import RESULT_LIMIT, Record, Status
 from app.dedup.store import (
     Claim,
     ClaimAnswer,
@@ -34,7 +33,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
-from app.logs import bind
+from app.logs import Log, bind
 from app.shutdown import Shutdown
 
 Job = Callable[[Attempt], JobResult | Awaitable[JobResult]]
@@ -52,12 +51,7 @@ FINISH_TIMEOUT: Final = 3.0
 SETTLE: Final = 30.0
 """Seconds after which a run of unknown outcome may be looked at again (R22)."""
 
-RESULT_LIMIT: Final = 1024
-"""Largest result that is kept, in bytes of JSON (R20)."""
-
-_OUTCOME_UNKNOWN: Final = {"event": "outcome_unknown"}
-
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +93,11 @@ class Runner:
         try:
             answer = self._claim(delivery, attempt_id, min(CLAIM_TIMEOUT, deadline - sent))
         except StoreError as error:
-            _log.error("The store failed; the job did not run.", exc_info=error)
+            _log.error("The store failed; the job did not run.", error=error)
             return outcome.Unavailable(f"the store failed: {error}")
         match answer:
             case Held(record, lease_left):
-                _log.info("Another attempt is at work.", extra={"event": "in_progress"})
+                _log.info("Another attempt is at work.", event="in_progress")
                 return outcome.InProgress(record.run_id, lease_left)
             case Closed(record):
                 return _closed(record)
@@ -111,7 +105,7 @@ class Runner:
                 _log.error("The record's status is unknown; the run is left alone.")
                 return outcome.Unavailable("the record's status is unknown", record.run_id)
             case Claimed(claim):
-                return self._work(claim, payload, job, sent, deadline)
+                return self._start(claim, payload, job, sent, deadline)
 
     def _claim(self, delivery: Delivery, attempt_id: str, timeout: float) -> ClaimAnswer:
         """Claim by this instance's clock; if the store's clock disagrees, by the store's (R06)."""
@@ -128,6 +122,27 @@ class Runner:
             )
         return self._claim_as(truth, delivery, attempt_id, end - self.clock.monotonic())
 
+    def _start(
+        self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
+    ) -> Outcome:
+        """Start the work only while the claim is certainly ours and there is time (R19, R27)."""
+        now = self.clock.monotonic()
+        if self.shutdown.begun or now >= deadline:
+            self._release(claim)
+            reason = "this instance is shutting down" if self.shutdown.begun else "no time was left"
+            return outcome.Unavailable(reason, claim.run.run_id)
+        if now - sent >= claim.terms.lease:
+            # The process stood still while it claimed; another attempt may have taken over.
+            try:
+                answer = self.store.renew(claim, timeout=min(CLAIM_TIMEOUT, deadline - now))
+            except StoreError as error:
+                self._release(claim)
+                return outcome.Unavailable(f"the store failed: {error}", claim.run.run_id)
+            if isinstance(answer, Lost):
+                return _lost(claim, answer.record)
+            claim, sent = answer, now
+        return self._work(claim, payload, job, sent, deadline)
+
     def _work(
         self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
     ) -> Outcome:
@@ -135,12 +150,10 @@ class Runner:
         attempt = self._attempt(claim, payload, deadline)
         _log.info(
             "The run is claimed.",
-            extra={
-                "event": "claimed",
-                "recovered": claim.recovered,
-                "forced": claim.run.forced,
-                "fence": claim.fence,
-            },
+            event="claimed",
+            recovered=claim.recovered,
+            forced=claim.run.forced,
+            fence=claim.fence,
         )
         renewal = Renewal(
             self.store,
@@ -152,29 +165,24 @@ class Runner:
             clock=self.clock,
         )
         with self.shutdown.tells(attempt.stopping):
-            if self.shutdown.begun:
-                self._release(claim)
-                return outcome.Unavailable("this instance is shutting down", claim.run.run_id)
             try:
                 with renewal:
                     result = _call(job, attempt)
             except GiveUp as error:
-                _log.error("The job gave up.", exc_info=error)
+                _log.error("The job gave up.", error=error)
                 return self._finish(renewal, Status.FAILED, None, deadline)
             except OutcomeUnknown as error:
-                _log.error("The outcome is unknown.", extra=_OUTCOME_UNKNOWN, exc_info=error)
+                _log.error("The outcome is unknown.", event="outcome_unknown", error=error)
                 self._release(renewal.claim, settle=SETTLE)
                 return outcome.Failed(claim.run.run_id, "the outcome of the job is unknown")
             except ClaimLost:
                 lost = self._release(renewal.claim)
                 return _lost(claim, lost.record if lost else None)
             except BaseException as error:
-                _log.error("The job failed.", extra={"event": "failed"}, exc_info=error)
+                _log.error("The job failed.", event="failed", error=error)
                 self._release(renewal.claim)
-                if isinstance(error, KeyboardInterrupt):
-                    raise
-                return outcome.Failed(claim.run.run_id, f"the job raised {type(error).__name__}")
-            _log.debug("The job has returned.", extra={"event": "returned"})
+                return outcome.Failed(claim.run.run_id, f"the job raised {_kind(error)}")
+            _log.debug("The job has returned.", event="returned")
             return self._finish(renewal, Status.COMPLETED, result, deadline)
 
     def _finish(self, renewal: Renewal, status: Status, result: object, deadline: float) -> Outcome:
@@ -188,8 +196,8 @@ class Runner:
             _log.error(
                 "The work was done, but its record was not written: the run will be done again"
                 " unless the job recognises it by attempt.recovered or its tokens.",
-                extra={"event": "failed"},
-                exc_info=error,
+                event="failed",
+                error=error,
             )
             return outcome.Failed(
                 claim.run.run_id, f"the work was done, but its record was not written: {error}"
@@ -197,9 +205,9 @@ class Runner:
         if lost:
             return _lost(claim, lost.record)
         if status is Status.FAILED:
-            _log.error("The run has failed for good.", extra={"event": "gave_up"})
+            _log.error("The run has failed for good.", event="gave_up")
             return outcome.GaveUp(claim.run.run_id)
-        _log.info("The run is completed.", extra={"event": "completed"})
+        _log.info("The run is completed.", event="completed")
         return outcome.Processed(claim.run.run_id, json.loads(kept) if kept else None)
 
     def _release(self, claim: Claim, settle: float | None = None) -> Lost | None:
@@ -207,12 +215,12 @@ class Runner:
         try:
             lost = self.store.release(claim, settle=_settle(claim, settle), timeout=RELEASE_TIMEOUT)
         except StoreError as error:
-            _log.warning("The claim was not released; it ends with its lease.", exc_info=error)
+            _log.warning("The claim was not released; it ends with its lease.", error=error)
             return None
         if lost:
-            _log.info("There was no claim to release any more.", extra={"event": "lost"})
+            _log.info("There was no claim to release any more.", event="lost")
         else:
-            _log.info("The claim is released.", extra={"event": "released"})
+            _log.info("The claim is released.", event="released")
         return lost
 
     def _claim_as(
@@ -252,11 +260,20 @@ class Runner:
 
 def _call(job: Job, attempt: Attempt) -> object:
     result = job(attempt)
+    if inspect.isgenerator(result) or inspect.isasyncgen(result):
+        raise TypeError("run is a generator, of which nothing has run: let it return, not yield")
     return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
 
 
 async def _awaited(result: Awaitable[JobResult]) -> JobResult:
     return await result
+
+
+def _kind(error: BaseException) -> str:
+    try:
+        return type(error).__name__
+    except Exception:
+        return "an exception without a name"
 
 
 def _settle(claim: Claim, settle: float | None) -> float | None:
@@ -267,15 +284,15 @@ def _settle(claim: Claim, settle: float | None) -> float | None:
 def _closed(record: Record) -> Outcome:
     """Answer a delivery whose run has ended (R11, R23)."""
     if record.status is Status.FAILED:
-        _log.info("The run failed for good before.", extra={"event": "gave_up"})
+        _log.info("The run failed for good before.", event="gave_up")
         return outcome.GaveUp(record.run_id)
-    _log.info("The run is completed already.", extra={"event": "duplicate"})
+    _log.info("The run is completed already.", event="duplicate")
     return outcome.Duplicate(record.run_id, record.result)
 
 
 def _lost(claim: Claim, record: Record | None) -> Outcome:
     """Answer for an attempt whose claim is gone; 200 only if another one ended the run (R24)."""
-    _log.warning("The claim was lost.", extra={"event": "lost"})
+    _log.warning("The claim was lost.", event="lost")
     if record is None or record.status is None:
         return outcome.Lost(claim.run.run_id, None)
     if record.status is Status.IN_PROGRESS:
@@ -294,7 +311,7 @@ def _kept(result: object) -> str | None:
         size = len(kept.encode())
         if size > RESULT_LIMIT:
             raise ValueError(f"it has {size} bytes of JSON; {RESULT_LIMIT} are kept at most")
-    except (TypeError, ValueError, RecursionError) as error:
-        _log.warning("The job's result is not kept: %s.", error)
+    except Exception as error:
+        _log.warning("The job's result is not kept.", error=error)
         return None
     return kept

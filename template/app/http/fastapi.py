@@ -1,5 +1,6 @@
 """FastAPI, served by uvicorn. The protocol is synchronous and runs in the thread pool."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -22,13 +23,20 @@ def create_app(service: Service | None = None) -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=_lifespan)
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
-        request = await _request(requests.Request(scope, receive))
+        if scope["type"] != "http":
+            await nowhere(scope, receive, send)
+            return
+        received = time.monotonic()
+        try:
+            request = await _request(requests.Request(scope, receive), received)
+        except requests.ClientDisconnect:
+            return
         answer = await to_thread.run_sync(chosen.handle, request)
         response = responses.Response(answer.body, answer.status, dict(answer.headers))
         await response(scope, receive, send)
 
-    # A mount takes every path and method, so that the service can name the right ones.
-    app.mount("/", run)
+    # What no route takes, whatever its path and method: the service names the right ones.
+    nowhere, app.router.default = app.router.default, run
     return app
 
 
@@ -40,7 +48,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
 
 
-async def _request(incoming: requests.Request) -> Request:
+async def _request(incoming: requests.Request, received: float) -> Request:
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in incoming.headers.items():
         headers[name] = (*headers.get(name, ()), value)
@@ -54,8 +62,9 @@ async def _request(incoming: requests.Request) -> Request:
             break
     return Request(
         method=incoming.method,
-        path=incoming.url.path,
+        path=incoming.scope["path"],
         query=query,
         headers=headers,
         body=bytes(body[: BODY_LIMIT + 1]),
+        received=received,
     )

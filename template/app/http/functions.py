@@ -1,12 +1,13 @@
 """The Functions Framework: the application is one function."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import flask
 import functions_framework
 from flask.typing import ResponseReturnValue
-from gunicorn.config import GracefulTimeout, PostWorkerInit
+from gunicorn.config import ControlSocketDisable, GracefulTimeout, PostWorkerInit
 
 from app.http.wsgi import handle
 from app.service import Service, create_service
@@ -28,9 +29,11 @@ def create_app(service: Service | None = None) -> Function:
 
 
 def _configure_gunicorn() -> None:
-    """Set what the framework leaves at gunicorn's defaults and has no setting for.
+    """Set what the framework leaves at defaults that do not fit.
 
-    Its workers have to hear SIGTERM (R27), and to be done before Cloud Run's SIGKILL after 10 s.
+    Its workers have to hear SIGTERM (R27), to be done before Cloud Run's SIGKILL after 10 s, and to
+    have a thread for each request that Cloud Run sends at once, or duplicates would queue behind
+    long work.
     """
 
     def watch(worker: Any) -> None:
@@ -38,3 +41,5 @@ def _configure_gunicorn() -> None:
 
     PostWorkerInit.default = staticmethod(watch)
     GracefulTimeout.default = 8
+    ControlSocketDisable.default = True
+    os.environ.setdefault("THREADS", "80")

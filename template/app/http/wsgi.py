@@ -1,12 +1,16 @@
 """A request of Flask as the service's, and the answer back."""
 
+import time
+
 import flask
+from gunicorn.http.errors import ParseException
 
 from app.service import BODY_LIMIT, Request, Service
 
 
 def handle(service: Service) -> flask.Response:
     """Answer Flask's current request."""
+    received = time.monotonic()
     incoming = flask.request
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in incoming.headers:
@@ -14,10 +18,27 @@ def handle(service: Service) -> flask.Response:
     answer = service.handle(
         Request(
             method=incoming.method,
-            path=incoming.path,
+            path=_path(incoming),
             query={name: tuple(values) for name, values in incoming.args.lists()},
             headers=headers,
-            body=incoming.stream.read(BODY_LIMIT + 1),
+            body=_body(incoming),
+            received=received,
         )
     )
     return flask.Response(answer.body, answer.status, dict(answer.headers))
+
+
+def _path(incoming: flask.Request) -> str:
+    """Return the path as it was sent; `incoming.path` makes one leading slash of several."""
+    path: str = incoming.environ["PATH_INFO"]
+    return path.encode("latin-1").decode(errors="replace")
+
+
+def _body(incoming: flask.Request) -> bytes | None:
+    try:
+        body = incoming.stream.read(BODY_LIMIT + 1)
+    except (OSError, ParseException):
+        return None
+    # The server hands out what it got when the client has gone.
+    expected = min(incoming.content_length or 0, BODY_LIMIT + 1)
+    return body if len(body) >= expected else None

@@ -70,6 +70,9 @@ FINAL: dict[str, Planted] = {
     "result no JSON": lambda now: {"status": "completed", "result": "{"},
     "result a list": lambda now: {"status": "completed", "result": "[1]"},
     "result a number": lambda now: {"status": "completed", "result": 3},
+    "result with what JSON has not": lambda now: {"status": "completed", "result": '{"a": NaN}'},
+    "result beyond all numbers": lambda now: {"status": "completed", "result": '{"a": 1e999}'},
+    "result too large": lambda now: {"status": "completed", "result": f'{{"a": "{"x" * 5000}"}}'},
     "times odd": lambda now: {"status": "completed", "expire_at": "x", "finished_at": 1.5},
     "forced odd": lambda now: {"status": "completed", "forced": "yes", "job_name": 3},
 }

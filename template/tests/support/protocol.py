@@ -1,15 +1,16 @@
 """The whole protocol on a store under test, without a server."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from app.dedup.attempt import Attempt
 from app.dedup.clock import Clock
 from app.dedup.delivery import Delivery, Instant, Trigger
 from app.dedup.outcome import Outcome
 from app.dedup.runner import Job, Payload, Runner
-from app.dedup.store import Terms
+from app.dedup.store import Store, Terms
 from app.shutdown import Shutdown
 from tests.support.stores import Harness
 
@@ -50,6 +51,13 @@ class Instance:
             shutdown=self.shutdown,
             clock=self.clock,
         )
+
+    def freeze(
+        self, wrap: Callable[[Store, Callable[[], object]], object], meanwhile: Callable[[], object]
+    ) -> None:
+        """Let `meanwhile` happen while this instance stands still, as `wrap` says where."""
+        store: Any = wrap(self.runner.store, meanwhile)
+        self.runner = replace(self.runner, store=store)
 
     def deliver(
         self,

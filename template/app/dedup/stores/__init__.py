@@ -23,7 +23,7 @@ def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
         raise ValueError(
             f"the scheme {scheme!r} is not supported here; this project has"
             f" {', '.join(store_forms())}. Another store is added by the template's question"
-            " `store` (copier update)"
+            " `store`: copier update -d store=NAME"
         )
     store: Store = import_module(f"{__name__}.{scheme}").open_url(url, clock)
     return store

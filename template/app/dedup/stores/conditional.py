@@ -8,7 +8,6 @@ bounded by the operation's time.
 """
 
 import builtins
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -33,11 +32,13 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
+from app.logs import Log
 
 CALL_TIMEOUT: Final = 3.0
 """Seconds for one call of the store (R26)."""
 
-_SHORTEST_CALL: Final = 0.05
+_SHORTEST_CALL: Final = 1.0
+_LEAST_TRIES: Final = 2
 _QUICK_TRIES: Final = 4
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
@@ -45,7 +46,7 @@ _UNDO_TIMEOUT: Final = 2.0
 
 _Answer = TypeVar("_Answer")
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 class Conflict(Exception):
@@ -65,10 +66,12 @@ class _Budget:
         self._pause = _FIRST_PAUSE
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the number of each try: one at least, then as many as the time allows."""
-        yield 0
-        for number in count(1):
-            if self._left() <= 0:
+        """Yield the number of each try: two at least, then as many as the time allows.
+
+        Even where the process stood still until its time was over, what is unclear is read back.
+        """
+        for number in count():
+            if number >= _LEAST_TRIES and self._left() <= 0:
                 return
             if number >= _QUICK_TRIES:
                 self.pause()
@@ -338,7 +341,7 @@ class ConditionalStore(ABC):
             else:
                 self._remove(run_id, record.stamp, budget.limit())
         except (Conflict, StoreError) as error:
-            _log.warning("A claim in doubt ends with its lease.", extra={"error": str(error)})
+            _log.warning("A claim in doubt ends with its lease.", error=error)
 
     def _lease_fields(self, lease: float) -> dict[str, object]:
         return {"lease_seconds": lease, "lease_expires": later(self._now(), lease)}
@@ -354,5 +357,6 @@ class ConditionalStore(ABC):
 def _resolved(problem: StoreError | None) -> None:
     _log.warning(
         "The answer to a write was lost; the record shows that it happened.",
-        extra={"event": "unclear_resolved", "error": str(problem)},
+        event="unclear_resolved",
+        error=problem,
     )

@@ -5,6 +5,7 @@ A write's condition is the document's `update_time`, and both clocks of a lease,
 would report a lost answer as a conflict with oneself.
 """
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,11 +25,14 @@ from google.cloud.firestore_v1.document import DocumentReference
 from google.cloud.firestore_v1.query import Query as Search
 
 from app.dedup.clock import Clock
-from app.dedup.record import Fields, Record, Stamp
+from app.dedup.record import FIELDS, Fields, Record, Stamp
 from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NAME: Final = re.compile(r"(?!\.|__)[A-Za-z0-9_.:()-]{1,100}")
+"""Names of projects, databases and collections, as far as they are accepted here."""
 
 _NEVER: Final = Retry(predicate=if_exception_type())
 """No retry, for the client's queries, which do not take None for it."""
@@ -64,18 +68,13 @@ def open_url(url: str, clock: Clock) -> "FirestoreStore":
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     collection = query.pop("collection", "scheduler_runs")
     database = unquote(parts.path).removeprefix("/") or "(default)"
-    if (
-        not parts.netloc
-        or query
-        or parts.fragment
-        or "/" in database + collection
-        or not collection
-    ):
+    names = (unquote(parts.netloc), database, collection)
+    if query or parts.fragment or not all(map(_NAME.fullmatch, names)):
         raise ValueError(
             "expected firestore://PROJECT/DATABASE?collection=COLLECTION,"
             " for example firestore://my-project/(default)"
         )
-    project = unquote(parts.netloc)
+    project = names[0]
     return FirestoreStore(lambda: Client(project=project, database=database), collection, clock)
 
 
@@ -111,7 +110,7 @@ class FirestoreStore(ConditionalStore):
 
         Times beside anything else would need an index that somebody has to create.
         """
-        search: Search = self._connected().collection(self._collection).limit(_PAGE)
+        search: Search = self._connected().collection(self._collection).select(FIELDS).limit(_PAGE)
         if query.since is not None or query.until is not None:
             for operator, time in ((">=", query.since), ("<", query.until)):
                 if time is not None:
@@ -129,7 +128,8 @@ class FirestoreStore(ConditionalStore):
 
     def _read(self, run_id: str, limit: float) -> Record | None:
         with _errors():
-            found = self._document(run_id).get(retry=None, timeout=limit)
+            # Only what is read: a person's field may be of a kind that the client cannot decode.
+            found = self._document(run_id).get(FIELDS, retry=None, timeout=limit)
         if not found.exists:
             return None
         return _record(found)
@@ -173,7 +173,8 @@ def _errors(conflict: tuple[type[Exception], ...] = ()) -> Iterator[None]:
         raise StoreError(f"Firestore refused: {error}") from error
     except GoogleAuthError as error:
         raise StoreError(f"Firestore has no credentials: {error}") from error
-    except exceptions.GoogleAPIError as error:
+    # Not only the client's own errors: whatever it raises, nobody knows what has happened.
+    except Exception as error:
         raise Unclear(f"Firestore did not answer clearly: {error}") from error
 
 

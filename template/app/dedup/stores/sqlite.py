@@ -10,31 +10,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from app.dedup.clock import Clock
-from app.dedup.record import Fields, Record, Stamp, later
+from app.dedup.record import FIELDS, Fields, Record, Stamp, later
 from app.dedup.store import Query, StoreError
-from app.dedup.stores.conditional import CALL_TIMEOUT, ConditionalStore, Conflict
+from app.dedup.stores.conditional import ConditionalStore, Conflict
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_COLUMNS: Final = (
-    "status",
-    "attempt_id",
-    "lease_seconds",
-    "lease_expires",
-    "expire_at",
-    "job_name",
-    "schedule_time",
-    "project",
-    "location",
-    "forced",
-    "claimed_at",
-    "finished_at",
-    "result",
-)
 _EDITED: Final = """
     UPDATE scheduler_runs_version SET last = last + 1;
     UPDATE scheduler_runs SET
@@ -44,7 +30,7 @@ _EDITED: Final = """
 """
 # The triggers make a person's edit a write like any other: it changes the version and the time.
 _SCHEMA: Final = (
-    f"CREATE TABLE IF NOT EXISTS scheduler_runs (run_id TEXT PRIMARY KEY, {', '.join(_COLUMNS)},"
+    f"CREATE TABLE IF NOT EXISTS scheduler_runs (run_id TEXT PRIMARY KEY, {', '.join(FIELDS)},"
     " version INTEGER, written_at INTEGER)",
     "CREATE TABLE IF NOT EXISTS scheduler_runs_version (last INTEGER NOT NULL)",
     "INSERT INTO scheduler_runs_version SELECT 0"
@@ -67,7 +53,10 @@ def open_url(url: str, clock: Clock) -> "SqliteStore":
     path = unquote(parts.path).removeprefix("/")
     if parts.netloc or parts.query or parts.fragment or path in ("", ":memory:"):
         raise ValueError("expected sqlite:///PATH, for example sqlite:///.local/runs.db")
-    return SqliteStore(Path(path), clock)
+    if "\0" in path:
+        raise ValueError("a path has no NUL in it")
+    # The job may change the working directory later.
+    return SqliteStore(Path(path).absolute(), clock)
 
 
 class SqliteStore(ConditionalStore):
@@ -76,6 +65,7 @@ class SqliteStore(ConditionalStore):
     def __init__(self, path: Path, clock: Clock) -> None:
         super().__init__(clock)
         self._path = path
+        self._made = False
         self._open = threading.local()
         # Threads queue here: SQLite itself would make each of them poll for its turn.
         self._turn = threading.Lock()
@@ -140,23 +130,43 @@ class SqliteStore(ConditionalStore):
         if db := getattr(self._open, "db", None):
             yield db
             return
-        limit = min(timeout, CALL_TIMEOUT)
-        end = self._clock.monotonic() + limit
-        if not self._turn.acquire(timeout=limit):
+        end = self._clock.monotonic() + max(0.0, timeout)
+        if not self._turn.acquire(timeout=max(0.0, timeout)):
             raise StoreError(f"SQLite at {self._path}: other threads kept it busy")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             left = max(0.0, end - self._clock.monotonic())
-            with closing(sqlite3.connect(self._path, timeout=left, isolation_level=None)) as db:
-                _set_up(db)
-                with _transaction(db):
-                    self._open.db = db
-                    yield db
-        except (sqlite3.Error, OSError) as error:
+            with closing(self._connect(left)) as db, _transaction(db):
+                self._open.db = db
+                yield db
+        except (Conflict, StoreError):
+            raise
+        except Exception as error:
             raise StoreError(f"SQLite at {self._path}: {error}") from error
         finally:
             self._open.db = None
             self._turn.release()
+
+    def _connect(self, timeout: float) -> sqlite3.Connection:
+        """Open the file, which is made on first use and never again.
+
+        A file that vanishes later took the records of all runs with it: that is an error, and no
+        reason to start with none.
+        """
+        if not self._made:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        uri = f"{self._path.as_uri()}?mode={'rw' if self._made else 'rwc'}"
+        db = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
+        db.text_factory = partial(str, encoding="utf-8", errors="replace")
+        try:
+            if not db.execute("PRAGMA user_version").fetchone()[0]:
+                if self._made:
+                    raise StoreError(f"SQLite at {self._path}: the records have been deleted")
+                _set_up(db)
+        except BaseException:
+            db.close()
+            raise
+        self._made = True
+        return db
 
     def _next_stamp(self, db: sqlite3.Connection) -> Stamp:
         """Return the stamp of the next write: the machine's time, but always above the last."""
@@ -167,8 +177,6 @@ class SqliteStore(ConditionalStore):
 
 
 def _set_up(db: sqlite3.Connection) -> None:
-    if db.execute("PRAGMA user_version").fetchone()[0]:
-        return
     # Where another process is setting up the same file, it does this.
     with suppress(sqlite3.OperationalError):
         db.execute("PRAGMA journal_mode = WAL")

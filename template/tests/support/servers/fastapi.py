@@ -10,4 +10,5 @@ FRAMEWORK: Final = Framework(
         "uvicorn main:app --host 0.0.0.0 --port $PORT --no-access-log --timeout-graceful-shutdown 8"
     ),
     entry="app",
+    environ={"WEB_CONCURRENCY": "1"},
 )

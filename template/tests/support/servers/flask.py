@@ -9,4 +9,5 @@ FRAMEWORK: Final = Framework(
     command="gunicorn main:app",
     entry="app",
     files=("gunicorn.conf.py",),
+    environ={"GUNICORN_CMD_ARGS": ""},
 )

@@ -9,5 +9,5 @@ FRAMEWORK: Final = Framework(
     command="functions-framework --target=handle_scheduled_job",
     entry="handle_scheduled_job",
     # It has four threads for each processor, and some tests keep more requests waiting at once.
-    environ={"THREADS": "16"},
+    environ={"THREADS": "16", "WORKERS": "1"},
 )

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from tests.support.ports import free_port
 from tests.support.servers import PROJECT, Framework
-from tests.support.servers.gates import PATIENCE, eventually
+from tests.support.servers.gates import PATIENCE, NotInTime, eventually
 from tests.support.servers.wire import send
 
 SERVICE: Final = "tests"
 """Name of the tests' service, a part of every run's key."""
 
-_NOT_FOR_TESTS: Final = ("K_SERVICE", "GAE_ENV", "GUNICORN_CMD_ARGS", "WEB_CONCURRENCY", "WORKERS")
+_NOT_FOR_TESTS: Final = ("K_SERVICE", "GAE_ENV")
 
 _SERVERS_OWN: Final = ("Traceback", "[ERROR]", "ERROR:")
 _UNFORESEEN: Final = ("The request could not be handled", "Exception on ")
@@ -74,7 +74,10 @@ class Server:
 
     def wait_until_ready(self) -> None:
         """Return when the server answers."""
-        eventually(f"the server answers: {self.log()}", self._is_ready)
+        try:
+            eventually("the server answers", self._is_ready)
+        except NotInTime as error:
+            raise AssertionError(f"{error}; it printed: {self.log()}") from error
 
     def log(self) -> str:
         """Return all that the server has printed."""
@@ -82,7 +85,9 @@ class Server:
 
     def events(self, name: str, run_id: str = "") -> list[dict[str, Any]]:
         """Return the log lines of an event, those of one run where `run_id` says which."""
-        lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+        # The last line may not be complete yet.
+        complete = self.log().split("\n")[:-1]
+        lines = [json.loads(line) for line in complete if line.startswith("{")]
         return [
             line
             for line in lines

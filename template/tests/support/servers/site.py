@@ -164,13 +164,13 @@ class Site:
         """Read the record of a run."""
         return self.store.get(run_id, timeout=_STORE_TIMEOUT)
 
-    def rows(self) -> list[tuple[object, ...]]:
-        """Return all there is in an SQLite store."""
+    def run_ids(self) -> set[str]:
+        """Return the keys of all records in an SQLite store."""
         path = Path(self.url.removeprefix("sqlite:///"))
         if not path.exists():
-            return []
+            return set()
         with closing(sqlite3.connect(path)) as db:
-            return db.execute("SELECT * FROM scheduler_runs ORDER BY run_id").fetchall()
+            return {row[0] for row in db.execute("SELECT run_id FROM scheduler_runs")}
 
     def pass_time(self, run: Scheduled, seconds: float) -> None:
         """Make a run's record in an SQLite store so much older."""

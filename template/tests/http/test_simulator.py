@@ -1,0 +1,33 @@
+"""The simulator's faults against real servers, with a job that does nothing of the owner's."""
+
+from pathlib import Path
+
+import pytest
+
+from dev.scheduler import main
+from tests.support.servers import PROJECT, Framework, frameworks
+from tests.support.servers.process import write_folder
+
+SERVICE = "create_service(run=lambda attempt: None)"
+IMPORTS = "from app.service import create_service"
+
+
+@pytest.mark.parametrize("framework", frameworks(), ids=lambda framework: framework.name)
+@pytest.mark.parametrize(
+    "scenario", ["duplicates", "lost-answer", "late-answer", "crash-before-finish"]
+)
+def test_each_run_is_done_once_whatever_goes_wrong(
+    scenario: str,
+    framework: Framework,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """R11, R13, R28, R41."""
+    text = framework.main(IMPORTS, SERVICE)
+    monkeypatch.chdir(write_folder(tmp_path / "program", framework, text))
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
+    status = main(["--scenario", scenario])
+    output = capsys.readouterr().out
+    assert status == 0, output
+    assert ("takes over" in output) == scenario.startswith("crash")
