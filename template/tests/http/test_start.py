@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dev.serve import web_command
+from tests.support.ports import free_port
 from tests.support.servers import PROJECT, Framework, frameworks
 from tests.support.servers.process import Server, environment, write_folder
 from tests.support.servers.wire import send
@@ -54,12 +55,21 @@ def test_a_bad_environment_ends_the_start_with_one_message_that_lists_every_erro
     framework: Framework, tmp_path: Path
 ) -> None:
     """Also where a server would start its workers again and again."""
-    settings = {**framework.environ, **BAD, "PORT": "0", "RUN_STORE_URL": "sqlite:///runs.db"}
+    settings = {
+        **framework.environ,
+        **BAD,
+        "PORT": str(free_port()),
+        "RUN_STORE_URL": "sqlite:///runs.db",
+    }
     assert_refusal(start_in_vain(plain(tmp_path, framework), settings))
 
 
 def test_a_bad_environment_ends_the_start_of_the_project_itself(tmp_path: Path) -> None:
-    settings = {**BAD, "PORT": "0", "RUN_STORE_URL": f"sqlite:///{tmp_path / 'runs.db'}"}
+    settings = {
+        **BAD,
+        "PORT": str(free_port()),
+        "RUN_STORE_URL": f"sqlite:///{tmp_path / 'runs.db'}",
+    }
     assert_refusal(start_in_vain(PROJECT, settings))
 
 
