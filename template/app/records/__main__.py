@@ -1,5 +1,6 @@
 """`python -m app.records`: look at the records of runs, and set runs going again (R40)."""
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,8 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     Raises:
         SystemExit: always.
     """
+    # What stores log is for the service's log; here, errors are reported, and by one message.
+    logging.disable()
     try:
         sys.exit(main(argv, environ))
     except KeyboardInterrupt:

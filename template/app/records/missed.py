@@ -1,4 +1,4 @@
-"""`missed`: the scheduled times of the job, minus the runs that were completed (R40; bug row 42).
+"""`missed`: the scheduled times of the job, minus the runs that were completed (R40).
 
 A forced run never counts for the scheduled one, as it has a key of its own (R06).
 """

@@ -110,7 +110,7 @@ class FirestoreStore(ConditionalStore):
 
         Times beside anything else would need an index that somebody has to create.
         """
-        search: Search = self._connected().collection(self._collection).limit(_PAGE)
+        search: Search = self._connected().collection(self._collection).select(FIELDS).limit(_PAGE)
         if query.since is not None or query.until is not None:
             for operator, time in ((">=", query.since), ("<", query.until)):
                 if time is not None:
