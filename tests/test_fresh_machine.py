@@ -35,7 +35,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         assert found, f"{command} is missing"
         (commands / command).symlink_to(found)
     environment = clean_environment()
-    for name in ("RUN_STORE_URL", "AUTH", "PORT", "K_SERVICE", "GAE_ENV"):
+    # Such a machine has no emulator either, and needs none.
+    for name in ("REQUIRE_STORES", "RUN_STORE_URL", "AUTH", "PORT", "K_SERVICE", "GAE_ENV"):
         environment.pop(name, None)
     return environment | {"PATH": os.fspath(commands)}
 
