@@ -31,7 +31,7 @@ class LocalServer:
         """Keep the records in the file `store`; `settings` are environment variables."""
         self.store = store
         self.log = log
-        self.port = _free_port()
+        self.port = free_port()
         self._settings = settings
         self._process: subprocess.Popen[str] | None = None
         self._reader: Thread | None = None
@@ -122,7 +122,8 @@ class LocalServer:
         return "\n  ".join([f"{problem}; its last lines:", *self.log.other_lines])
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a TCP port of the loopback interface that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dev.serve import web_command
-from tests.support.ports import free_port
+from dev.server import free_port
 from tests.support.servers import PROJECT, Framework, frameworks
 from tests.support.servers.process import Server, environment, write_folder
 from tests.support.servers.wire import send

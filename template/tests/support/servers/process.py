@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support.ports import free_port
+from dev.server import free_port
 from tests.support.servers import PROJECT, Framework
 from tests.support.servers.gates import PATIENCE, NotInTime, eventually
 from tests.support.servers.wire import send

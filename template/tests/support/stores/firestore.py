@@ -22,9 +22,9 @@ from google.cloud.firestore_v1.document import DocumentReference
 from app.dedup.clock import Clock
 from app.dedup.store import Store
 from app.dedup.stores.firestore import FirestoreStore
+from dev.server import free_port
 from tests.support.faults import Faults, Kind
 from tests.support.missing import missing
-from tests.support.ports import free_port
 from tests.support.stores import Harness, RawFields
 
 PROJECT = "test-project"
