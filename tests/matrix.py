@@ -100,6 +100,22 @@ def source_variants() -> list[Answers]:
     return list(first.values())
 
 
+def tested_variants() -> list[Answers]:
+    """Few selections of files, with every pair of what the answers select among them."""
+    names = file_questions()
+    pairs = {
+        index: set(itertools.combinations([(name, answers[name]) for name in names], 2))
+        for index, answers in enumerate(source_variants())
+    }
+    missing = set[tuple[tuple[str, str], ...]]().union(*pairs.values())
+    chosen = []
+    while missing:
+        best = max(pairs, key=lambda index: len(pairs[index] & missing))
+        missing -= pairs[best]
+        chosen.append(source_variants()[best])
+    return chosen
+
+
 def name_of(answers: Answers) -> str:
     """A test id: what is not the first value of its question, as `auth=verify,framework=flask`."""
     return ",".join(

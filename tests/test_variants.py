@@ -22,6 +22,10 @@ every_selection_of_files = pytest.mark.parametrize(
     "answers", matrix.source_variants(), ids=matrix.name_of
 )
 
+every_pair_of_selections = pytest.mark.parametrize(
+    "answers", matrix.tested_variants(), ids=matrix.name_of
+)
+
 # The words by which a reader would notice a variant, and the variants in which they belong: the
 # Functions Framework is made of Flask and gunicorn.
 TRACES = {
@@ -30,6 +34,11 @@ TRACES = {
         r"flask": {"flask", "functions-framework"},
         r"gunicorn": {"flask", "functions-framework"},
         r"fastapi|starlette|uvicorn": {"fastapi"},
+    },
+    "store": {
+        r"firestore": {"firestore"},
+        r"spanner": {"spanner"},
+        r"redis|memorystore|valkey": {"memorystore"},
     },
     "auth": {
         r"auth[./]iam\b": {"iam"},
@@ -131,7 +140,7 @@ class TestSources:
         run(variant(answers), "mypy", "--cache-dir", os.fspath(cache))
 
     @pytest.mark.slow
-    @every_selection_of_files
+    @every_pair_of_selections
     def test_its_own_tests_pass(
         self, template: Path, tmp_path: Path, answers: matrix.Answers
     ) -> None:

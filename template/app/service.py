@@ -21,7 +21,8 @@ from app.dedup.outcome import Outcome, Rejected
 from app.dedup.runner import Job, Payload, Runner
 from app.dedup.store import Store, Terms
 from app.dedup.stores import open_store
-from app.settings import BadEnvironment, Settings
+from app.environment import BadEnvironment
+from app.settings import Settings
 from app.shutdown import SHUTDOWN, Shutdown
 
 BODY_LIMIT: Final = 1024 * 1024

@@ -1,24 +1,17 @@
 """The environment, read once into frozen settings; all errors are reported together."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 from app import auth, defaults
-from app.dedup.delivery import JobScope, shown
+from app.dedup.delivery import JobScope
 from app.dedup.runner import SETTLE
-from app.dedup.stores import open_store, store_forms
+from app.environment import Reader
 
-_SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
-_PASSWORD: Final = re.compile(r"(?<=//)[^/@]*@")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-
-
-class BadEnvironment(Exception):
-    """The environment does not make sense. `str()` lists every error, one per line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,91 +53,28 @@ class Settings:
         Raises:
             BadEnvironment: with every error that was found.
         """
-        read = _Reader(environ)
-        attempt_deadline = read.seconds(
-            "ATTEMPT_DEADLINE_SECONDS", defaults.ATTEMPT_DEADLINE_SECONDS, 15, 86_415
-        )
+        read = Reader(environ)
+        attempt_deadline = read.attempt_deadline()
         settings = cls(
-            service=read.text("SERVICE", defaults.SERVICE, _check_service),
-            run_store_url=read.text("RUN_STORE_URL", "", _check_store),
-            job_scope=JobScope(read.choice("JOB_SCOPE", defaults.JOB_SCOPE, tuple(JobScope))),
-            separate_forced_runs=read.choice(
-                "FORCED_RUNS", defaults.FORCED_RUNS, ("separate", "shared")
-            )
-            == "separate",
+            service=read.service(),
+            run_store_url=read.run_store_url(),
+            job_scope=read.job_scope(),
+            separate_forced_runs=read.separate_forced_runs(),
             lease=read.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600),
-            retention=read.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000),
+            retention=read.retention(),
             request_timeout=read.seconds("REQUEST_TIMEOUT_SECONDS", attempt_deadline, 1, 86_415),
             auth=read.choice("AUTH", defaults.AUTH, auth.SUPPORTED, _OTHER_MODES),
             auth_audience=read.text("AUTH_AUDIENCE", ""),
             auth_service_account=read.text("AUTH_SERVICE_ACCOUNT", ""),
             log_level=read.choice("LOG_LEVEL", "INFO", _LEVELS),
-            gcp_project=read.text("GOOGLE_CLOUD_PROJECT", defaults.GCP_PROJECT),
+            gcp_project=read.gcp_project(),
         )
-        errors = [*read.errors.values(), *_across(settings, attempt_deadline, read, environ)]
-        if errors:
-            listed = "\n".join(f"- {error}" for error in errors)
-            raise BadEnvironment(f"The environment is not usable:\n{listed}")
+        read.close(*_across(settings, attempt_deadline, read, environ))
         return settings
 
 
-class _Reader:
-    """Reads variables and collects what is wrong with them, by name."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-        self.errors: dict[str, str] = {}
-
-    def text(
-        self, name: str, default: str, check: Callable[[str], str | None] | None = None
-    ) -> str:
-        value = self._environ.get(name, default)
-        if check and (error := check(value)):
-            self.errors[name] = f"{name}: {error}"
-        return value
-
-    def choice(self, name: str, default: str, choices: tuple[str, ...], hint: str = "") -> str:
-        value = self._environ.get(name, default)
-        if value in choices:
-            return value
-        self.errors[name] = f"{name} is {shown(value)}; it can be {', '.join(choices)}{hint}"
-        return choices[0]
-
-    def seconds(self, name: str, default: float, least: float, most: float) -> float:
-        value = self._environ.get(name)
-        if value is None:
-            return default
-        number = float(value) if re.fullmatch(r"\d{1,9}", value, re.ASCII) else -1.0
-        if least <= number <= most:
-            return number
-        self.errors[name] = (
-            f"{name} is {shown(value)}; it must be a whole number of seconds from"
-            f" {least:.0f} to {most:.0f}"
-        )
-        return default
-
-
-def _check_service(value: str) -> str | None:
-    if _SERVICE.fullmatch(value):
-        return None
-    return (
-        f"{shown(value)} is no service name: up to 49 lower-case letters, digits and hyphens,"
-        " beginning with a letter and not ending with a hyphen"
-    )
-
-
-def _check_store(value: str) -> str | None:
-    if not value:
-        return f"is not set; it says where the records are: {', '.join(store_forms())}"
-    try:
-        open_store(value)
-    except ValueError as error:
-        return f"{_PASSWORD.sub('***@', shown(value))}: {error}"
-    return None
-
-
 def _across(
-    settings: Settings, attempt_deadline: float, read: _Reader, environ: Mapping[str, str]
+    settings: Settings, attempt_deadline: float, read: Reader, environ: Mapping[str, str]
 ) -> list[str]:
     """Return what is wrong with settings that are right by themselves."""
     errors = []

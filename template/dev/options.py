@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from app import defaults
+from app.schedule import parse_zone, past_times
 from dev.backoff import RetryConfig
 from dev.delivery import JobScope, Target
 from dev.plan import DEFAULT_SCENARIOS, KILLS, Fault, Scenario
-from dev.schedule import parse_zone, past_times
 
 JOB_SCOPES = ("none", "header", "query", "path")
 SHORTEST_LEASE_SECONDS = 5

@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
+from app.schedule import coming_times, past_times
 from dev.attempt import Attempts
 from dev.delivery import Target
 from dev.events import EventLog
 from dev.options import Options, parse
 from dev.plan import PlannedRun, Scenario, scenario_runs, schedule_runs, with_forced_run
 from dev.report import print_verdicts, save_svg
-from dev.schedule import coming_times, past_times
 from dev.server import LocalServer, ServerError
 from dev.simulation import RunResult, Simulation
 from dev.timeline import Timeline

@@ -1,20 +1,22 @@
 """What only Firestore has: its statuses, its client, an emulator that hangs."""
 
-import signal
 import time
+from dataclasses import replace
 
 import grpc
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
 
 from app.dedup.clock import SYSTEM_CLOCK
-from app.dedup.store import Claimed, Held, Run, StoreError, Terms
-from app.dedup.stores import open_store
+from app.dedup.store import Claimed, Held, Query, Run, StoreError, Terms
+from app.dedup.stores import firestore, open_store
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.firestore import FirestoreStore
+from tests.support.clock import NOON
+from tests.support.emulator import Emulator
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed
-from tests.support.stores.firestore import Emulator, FirestoreHarness
+from tests.support.stores.firestore import FirestoreHarness
 
 CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
 REFUSALS = {
@@ -75,14 +77,11 @@ def test_store_that_hangs_is_given_up_in_time(
     """R26: never longer than the operation's time and one call."""
     store = firestore_harness.open()
     store.get(run.run_id, timeout=T)
-    firestore_process.signal(signal.SIGSTOP)
-    try:
+    with firestore_process.hanging():
         began = time.monotonic()
         with pytest.raises(StoreError, match="Deadline"):
             store.claim(run, "one", terms, timeout=2.0)
         took = time.monotonic() - began
-    finally:
-        firestore_process.signal(signal.SIGCONT)
     assert took < 2.0 + 8.0
     # What hung may have been written since; it is this attempt's, or nobody's.
     assert isinstance(store.claim(run, "one", terms, timeout=T), Claimed)
@@ -114,3 +113,39 @@ def test_url_names_project_database_and_collection(
         answer = store.claim(run, "one", terms, timeout=T)
         assert isinstance(answer, Claimed)
         store.close()
+
+
+@pytest.mark.parametrize("query", [Query(), Query(since=NOON), Query(job_name="nightly")])
+def test_long_list_is_read_page_by_page(
+    firestore_harness: FirestoreHarness,
+    run: Run,
+    terms: Terms,
+    monkeypatch: pytest.MonkeyPatch,
+    query: Query,
+) -> None:
+    """R40: with nothing left out or listed twice where a page ends."""
+    store = firestore_harness.open()
+    expected = [f"{number:064}" for number in range(5)]
+    for run_id in expected:
+        claimed(store, replace(run, run_id=run_id), "one", terms)
+    for size in (1, 2, 5):
+        monkeypatch.setattr(firestore, "_PAGE", size)
+        firestore_harness.faults.calls.clear()
+        assert sorted(record.run_id for record in store.list(query, timeout=T)) == expected
+        assert firestore_harness.faults.calls == ["list"] * (5 // size + 1)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_status_of_a_list_is_asked_again_or_a_typed_error(
+    firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
+) -> None:
+    """Bug row 31."""
+    store = firestore_harness.open()
+    claimed(store, run, "one", terms)
+    firestore_harness.faults.code = code
+    firestore_harness.faults.plan = [Kind.LOST_REQUEST]
+    if code in REFUSALS | {"ALREADY_EXISTS"}:
+        with pytest.raises(StoreError, match="injected"):
+            [*store.list(Query(), timeout=T)]
+    else:
+        assert len([*store.list(Query(), timeout=T)]) == 1

@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from app.dedup.clock import Clock
 from app.dedup.store import Claim, Lost, Store
-from app.dedup.stores.conditional import CALL_TIMEOUT
+from app.dedup.stores.budget import CALL_TIMEOUT
 from app.logs import Log
 
 _RENEWALS_PER_LEASE: Final = 3

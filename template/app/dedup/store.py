@@ -4,6 +4,8 @@ Each operation takes a `timeout` in seconds for all that it does, retries includ
 `StoreError` when it cannot tell. Implementations are safe to use from many threads.
 """
 
+import builtins
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -98,6 +100,37 @@ class Lost:
     record: Record | None
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which records to list; None does not restrict.
+
+    Times are schedule times: since <= t < until.
+    """
+
+    status: Status | None = None
+    job_name: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def matches(self, record: Record) -> bool:
+        """Tell whether a record is asked for. A store may narrow the search; this decides.
+
+        A record whose schedule time is missing or odd (R17) is in no span of time.
+        """
+        if self.status is not None and record.status is not self.status:
+            return False
+        if self.job_name is not None and record.job_name != self.job_name:
+            return False
+        if self.since is None and self.until is None:
+            return True
+        time = record.schedule_time
+        return (
+            time is not None
+            and (self.since is None or self.since <= time)
+            and (self.until is None or time < self.until)
+        )
+
+
 class Store(Protocol):
     """Where the records of all runs are."""
 
@@ -121,6 +154,18 @@ class Store(Protocol):
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record."""
+
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        """Yield the records that `query` asks for, in no promised order (R40).
+
+        `timeout` is for each call of the store, of which a long list takes several.
+        """
+
+    def delete(self, record: Record, *, timeout: float) -> bool:
+        """Delete a record if it has not been written since it was read; False if it has (R40)."""
+
+    def init(self, *, timeout: float) -> builtins.list[str]:
+        """Create what the store needs and is not there, and return a line for each thing made."""
 
     def close(self) -> None:
         """Let go of connections and threads. The store is not used afterwards."""

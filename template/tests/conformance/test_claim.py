@@ -163,7 +163,7 @@ class TestTakeover:
         longer = replace(claim, terms=terms)
         harness.pass_time(0.4)
         harness.faults.plan = [
-            *[lambda: None] * 2,
+            *[lambda: None] * (harness.takeover_calls - 1),
             lambda: holder.renew(longer, timeout=T),
         ]
         assert isinstance(store.claim(run, "two", terms, timeout=T), Held)

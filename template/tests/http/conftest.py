@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.dedup.stores import open_store
 from tests.support.servers.gates import eventually
 from tests.support.servers.places import EMULATED, Place
 from tests.support.servers.site import Scheduled, Site
@@ -21,11 +22,14 @@ def site(
         url, settings = f"sqlite:///{folder / 'runs.db'}", {}
         if place.store in EMULATED:
             form, variable = EMULATED[place.store]
-            settings = {variable: request.getfixturevalue(f"{place.store}_emulator")}
-            url = form.format(name=f"runs-{uuid.uuid4().hex}")
-            environ.setenv(variable, settings[variable])
+            host: str = request.getfixturevalue(f"{place.store}_emulator")
+            url = form.format(name=f"runs_{uuid.uuid4().hex}", host=host)
+            settings = {variable: host} if variable else {}
+            for name, value in settings.items():
+                environ.setenv(name, value)
+            open_store(url).init(timeout=30.0)
         opened = Site(place.framework, url, settings, folder)
-        if settings:
+        if place.store in EMULATED:
             # An emulator's first calls take seconds, which no test is about.
             eventually("the store is awake", lambda: opened.deliver(Scheduled()).status == 200)
         yield opened

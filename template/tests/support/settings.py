@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.dedup.delivery import JobScope
-from app.settings import BadEnvironment, Settings
+from app.environment import BadEnvironment
+from app.settings import Settings
 
 ACCOUNT = "job@my-project.iam.gserviceaccount.com"
 AUDIENCE = "https://service.example"

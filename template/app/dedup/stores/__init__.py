@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.store import Store
 
-_NOT_STORES: Final = ("conditional",)
+_NOT_STORES: Final = ("budget", "conditional")
 
 
 def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
@@ -30,9 +30,12 @@ def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
 
 
 def supported_schemes() -> list[str]:
-    """Return the URL schemes of this project's stores: each has a module of that name."""
+    """Return the URL schemes of this project's stores: each has a module of that name.
+
+    A scheme has no underscore; a module with one is a part of a store.
+    """
     names = (module.name for module in iter_modules(__path__))
-    return sorted(name for name in names if name not in _NOT_STORES)
+    return sorted(name for name in names if name not in _NOT_STORES and "_" not in name)
 
 
 def store_forms() -> list[str]:

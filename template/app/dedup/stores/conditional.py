@@ -7,13 +7,14 @@ back and compared by `attempt_id`, and written again under the same condition. A
 bounded by the operation's time.
 """
 
+import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import count
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from app.dedup.clock import Clock
 from app.dedup.record import Decision, Fields, Record, Stamp, Status, decide, later
@@ -24,22 +25,18 @@ from app.dedup.store import (
     Closed,
     Held,
     Lost,
+    Query,
     Run,
     StoreError,
     Terms,
     Unreadable,
 )
+from app.dedup.stores.budget import Budget, resolved
 from app.logs import Log
 
-CALL_TIMEOUT: Final = 3.0
-"""Seconds for one call of the store (R26)."""
-
-_SHORTEST_CALL: Final = 1.0
-_LEAST_TRIES: Final = 2
-_QUICK_TRIES: Final = 4
-_FIRST_PAUSE: Final = 0.05
-_LONGEST_PAUSE: Final = 1.0
 _UNDO_TIMEOUT: Final = 2.0
+
+_Answer = TypeVar("_Answer")
 
 _log = Log(__name__)
 
@@ -50,39 +47,6 @@ class Conflict(Exception):
 
 class Unclear(StoreError):
     """The call may have happened or not."""
-
-
-class _Budget:
-    """The time of one operation, and the pauses between its tries."""
-
-    def __init__(self, clock: Clock, timeout: float) -> None:
-        self._clock = clock
-        self._end = clock.monotonic() + timeout
-        self._pause = _FIRST_PAUSE
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the number of each try: two at least, then as many as the time allows.
-
-        Even where the process stood still until its time was over, what is unclear is read back.
-        """
-        for number in count():
-            if number >= _LEAST_TRIES and self._left() <= 0:
-                return
-            if number >= _QUICK_TRIES:
-                self.pause()
-            yield number
-
-    def limit(self) -> float:
-        """Return the seconds that the next call may take."""
-        return max(_SHORTEST_CALL, min(CALL_TIMEOUT, self._left()))
-
-    def pause(self) -> None:
-        """Wait a little, longer each time."""
-        self._clock.sleep(max(0.0, min(self._pause, self._left())))
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-
-    def _left(self) -> float:
-        return self._end - self._clock.monotonic()
 
 
 class ConditionalStore(ABC):
@@ -113,24 +77,47 @@ class ConditionalStore(ABC):
         return nullcontext()
 
     @abstractmethod
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        """Yield the records that `query` asks for, in no promised order."""
+
+    def init(self, *, timeout: float) -> builtins.list[str]:
+        """Create nothing: a store that needs something made says so itself."""
+        return []
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of connections and threads."""
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record, in as many tries as the time allows."""
-        budget = _Budget(self._clock, timeout)
+        return self._until_clear(partial(self._read, run_id), timeout)
+
+    def delete(self, record: Record, *, timeout: float) -> bool:
+        """Delete a record that is as it was read: one call."""
+        budget = Budget(self._clock, timeout)
         problem: StoreError | None = None
-        for _ in budget:
-            try:
-                return self._read(run_id, budget.limit())
-            except Unclear as error:
-                problem = error
-                budget.pause()
-        raise problem or StoreError("there was no time to read the record")
+        with self._atomic(timeout):
+            for _ in budget:
+                try:
+                    self._remove(record.run_id, record.stamp, budget.limit())
+                    return True
+                except Conflict:
+                    if problem is None:
+                        return False
+                except Unclear as error:
+                    problem = error
+                    budget.pause()
+                    continue
+                # An earlier try may have deleted it: then it is gone, whoever did it.
+                gone = self.get(record.run_id, timeout=budget.limit()) is None
+                if gone:
+                    resolved(problem)
+                return gone
+        raise problem or StoreError("there was no time to delete the record")
 
     def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
         """Claim `run`: one call for a new run, two for a duplicate, three for a takeover."""
-        budget = _Budget(self._clock, timeout)
+        budget = Budget(self._clock, timeout)
         old: Record | None = None
         problem: StoreError | None = None
         with self._atomic(timeout):
@@ -155,7 +142,7 @@ class ConditionalStore(ABC):
                 self._heard(record.read_at)
                 match decide(record, attempt_id):
                     case Decision.OWN:
-                        _resolved(problem)
+                        resolved(problem)
                         recovered = old is not None
                         return self._claimed(
                             run, attempt_id, terms, record.stamp, recovered=recovered
@@ -219,6 +206,18 @@ class ConditionalStore(ABC):
         answer = self._change(claim, fields, happened, timeout)
         return answer if isinstance(answer, Lost) else None
 
+    def _until_clear(self, read: Callable[[float], _Answer], timeout: float) -> _Answer:
+        """Return what `read`, given the limit of a call, answers in a try that is clear (R26)."""
+        budget = Budget(self._clock, timeout)
+        problem: StoreError | None = None
+        for _ in budget:
+            try:
+                return read(budget.limit())
+            except Unclear as error:
+                problem = error
+                budget.pause()
+        raise problem or StoreError("there was no time to ask the store")
+
     def _change(
         self,
         claim: Claim,
@@ -232,7 +231,7 @@ class ConditionalStore(ABC):
         unclear write took effect.
         """
         run_id = claim.run.run_id
-        budget = _Budget(self._clock, timeout)
+        budget = Budget(self._clock, timeout)
         stamp = claim.stamp
         problem: StoreError | None = None
         with self._atomic(timeout):
@@ -254,7 +253,7 @@ class ConditionalStore(ABC):
                     budget.pause()
                     continue
                 if problem is not None and happened(record, stamp):
-                    _resolved(problem)
+                    resolved(problem)
                     return record.stamp if record else stamp
                 if record is None or not record.held_by(claim.attempt_id):
                     return Lost(record)
@@ -291,7 +290,7 @@ class ConditionalStore(ABC):
 
     def _undo(self, run_id: str, attempt_id: str, *, recovered: bool) -> None:
         """Give back a claim that may have been made, as far as that can be done (R26)."""
-        budget = _Budget(self._clock, _UNDO_TIMEOUT)
+        budget = Budget(self._clock, _UNDO_TIMEOUT)
         try:
             record = self._read(run_id, budget.limit())
             if record is None or not record.held_by(attempt_id):
@@ -312,11 +311,3 @@ class ConditionalStore(ABC):
 
     def _heard(self, now: datetime) -> None:
         self._skew = now - self._clock.now()
-
-
-def _resolved(problem: StoreError | None) -> None:
-    _log.warning(
-        "The answer to a write was lost; the record shows that it happened.",
-        event="unclear_resolved",
-        error=problem,
-    )

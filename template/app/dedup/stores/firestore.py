@@ -10,24 +10,37 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from google.api_core import exceptions
+from google.api_core.retry import Retry, if_exception_type
 from google.auth.exceptions import GoogleAuthError
 from google.cloud.firestore_v1._helpers import WriteOption
+from google.cloud.firestore_v1.base_document import DocumentSnapshot
+from google.cloud.firestore_v1.base_query import FieldFilter
 from google.cloud.firestore_v1.client import Client
 from google.cloud.firestore_v1.document import DocumentReference
+from google.cloud.firestore_v1.query import Query as Search
 
 from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp
-from app.dedup.store import StoreError
+from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NAME: Final = re.compile(r"(?!\.|__)[A-Za-z0-9_.:()-]{1,100}")
 """Names of projects, databases and collections, as far as they are accepted here."""
+
+_NEVER: Final = Retry(predicate=if_exception_type())
+"""No retry, for the client's queries, which do not take None for it."""
+
+Snapshot = DocumentSnapshot[DocumentReference]
+
+_PAGE: Final = 300
+"""Records for one call of a list, few enough for its time limit."""
 
 _REFUSALS: Final = (
     exceptions.BadRequest,
@@ -82,6 +95,32 @@ class FirestoreStore(ConditionalStore):
                 self._client.close()  # type: ignore[no-untyped-call]
                 self._client = None
 
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        """Yield the records that `query` asks for, page by page."""
+        search = self._search(query)
+        while True:
+            page = self._until_clear(partial(_page, search), timeout)
+            yield from filter(query.matches, map(_record, page))
+            if len(page) < _PAGE:
+                return
+            search = search.start_after(page[-1])
+
+    def _search(self, query: Query) -> Search:
+        """Narrow a search as far as Firestore's automatic indexes go: times, or else the rest.
+
+        Times beside anything else would need an index that somebody has to create.
+        """
+        search: Search = self._connected().collection(self._collection).select(FIELDS).limit(_PAGE)
+        if query.since is not None or query.until is not None:
+            for operator, time in ((">=", query.since), ("<", query.until)):
+                if time is not None:
+                    search = search.where(filter=FieldFilter("schedule_time", operator, time))
+            return search.order_by("schedule_time").order_by("__name__")
+        for field, value in (("status", query.status), ("job_name", query.job_name)):
+            if value is not None:
+                search = search.where(filter=FieldFilter(field, "==", str(value)))
+        return search.order_by("__name__")
+
     def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
         with _errors(conflict=(exceptions.AlreadyExists,)):
             written = self._document(run_id).create(dict(fields), retry=None, timeout=limit)
@@ -93,8 +132,7 @@ class FirestoreStore(ConditionalStore):
             found = self._document(run_id).get(FIELDS, retry=None, timeout=limit)
         if not found.exists:
             return None
-        fields = found.to_dict() or {}
-        return Record.parse(run_id, fields, _stamp(found.update_time), _plain(found.read_time))
+        return _record(found)
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with _errors(conflict=_CHANGED):
@@ -138,6 +176,16 @@ def _errors(conflict: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     # Not only the client's own errors: whatever it raises, nobody knows what has happened.
     except Exception as error:
         raise Unclear(f"Firestore did not answer clearly: {error}") from error
+
+
+def _page(search: Search, limit: float) -> list[Snapshot]:
+    with _errors():
+        return list(search.stream(retry=_NEVER, timeout=limit))
+
+
+def _record(found: Snapshot) -> Record:
+    fields = found.to_dict() or {}
+    return Record.parse(found.id, fields, _stamp(found.update_time), _plain(found.read_time))
 
 
 def _stamp(update_time: datetime) -> Stamp:

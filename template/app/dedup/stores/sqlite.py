@@ -4,6 +4,7 @@ Each operation is one `BEGIN IMMEDIATE` transaction, so processes and threads ta
 machine's clock is the store's clock. A version is a number that rises with every write.
 """
 
+import builtins
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp, later
-from app.dedup.store import StoreError
+from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -72,6 +73,20 @@ class SqliteStore(ConditionalStore):
     def close(self) -> None:
         """Do nothing: connections live as long as their transactions."""
 
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        """Yield the records that `query` asks for, as they stand in one transaction."""
+        with self._atomic(timeout) as db:
+            db.row_factory = sqlite3.Row
+            rows = db.execute("SELECT * FROM scheduler_runs").fetchall()
+            now = self._clock.now()
+        yield from filter(query.matches, (_record(row, now) for row in rows))
+
+    def init(self, *, timeout: float) -> builtins.list[str]:
+        """Create the file with its table, which the first use does too."""
+        made = not self._path.exists()
+        with self._atomic(timeout):
+            return [f"the file {self._path} with the table scheduler_runs"] if made else []
+
     def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
         with self._atomic(limit) as db:
             stamp = self._next_stamp(db)
@@ -87,11 +102,7 @@ class SqliteStore(ConditionalStore):
         with self._atomic(limit) as db:
             db.row_factory = sqlite3.Row
             row = db.execute("SELECT * FROM scheduler_runs WHERE run_id = ?", (run_id,)).fetchone()
-        if row is None:
-            return None
-        version, written_at = row["version"], row["written_at"]
-        stamp = Stamp(version, _moment(written_at), version if isinstance(version, int) else 0)
-        return Record.parse(run_id, dict(row), stamp, self._clock.now())
+        return None if row is None else _record(row, self._clock.now())
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with self._atomic(limit) as db:
@@ -190,6 +201,12 @@ def _written(db: sqlite3.Connection, cursor: sqlite3.Cursor, stamp: Stamp) -> St
         raise Conflict
     db.execute("UPDATE scheduler_runs_version SET last = max(last, ?)", (stamp.version,))
     return stamp
+
+
+def _record(row: sqlite3.Row, now: datetime) -> Record:
+    version, written_at = row["version"], row["written_at"]
+    stamp = Stamp(version, _moment(written_at), version if isinstance(version, int) else 0)
+    return Record.parse(str(row["run_id"]), dict(row), stamp, now)
 
 
 def _column(value: object) -> object:

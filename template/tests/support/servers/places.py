@@ -1,20 +1,21 @@
 """Where tests of real servers run: which framework, on which store."""
 
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Final
 
 import pytest
 
 from tests.support.servers import Framework, frameworks
+from tests.support.stores import MODULES
 
 EMULATED: Final = {
-    "firestore": (
-        "firestore://test-project/(default)?collection={name}",
-        "FIRESTORE_EMULATOR_HOST",
-    ),
+    name: import_module(f"tests.support.stores.{name}").PLACE
+    for name in MODULES
+    if name != "sqlite"
 }
-"""Store -> URL of a set of records, and the variable for what `<store>_emulator` yields."""
+"""Store -> URL of a set of records on the host that `<store>_emulator` yields, and the variable
+that names that host where the URL does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,9 @@ class Place:
 
 
 _FRAMEWORKS: Final = frameworks()
-_STORES: Final = [name for name in EMULATED if find_spec(f"app.dedup.stores.{name}")]
 _ON_SQLITE: Final = [Place(framework, "sqlite") for framework in _FRAMEWORKS]
 # A framework knows nothing of stores, so each of the others is tried under one of them.
-_ON_OTHERS: Final = [Place(_FRAMEWORKS[-1], name) for name in _STORES]
+_ON_OTHERS: Final = [Place(_FRAMEWORKS[-1], name) for name in EMULATED]
 
 
 def _at(places: list[Place]) -> pytest.MarkDecorator:

@@ -13,7 +13,7 @@ from typing import Final
 
 from app.dedup.delivery import JobScope, Trigger, read_delivery
 from app.dedup.record import Record
-from app.dedup.store import Claim, Run, Store, Terms
+from app.dedup.store import Store
 from app.dedup.stores import open_store
 from tests.support.jobs import Effects, Plan
 from tests.support.servers import Framework
@@ -181,10 +181,7 @@ class Site:
 
     def erase(self, record: Record) -> None:
         """Delete a record as a person would."""
-        assert record.schedule_time is not None
-        run = Run(record.run_id, "", record.schedule_time, "", "", forced=False)
-        claim = Claim(run, "", Terms(0.0, 0.0), False, 0, record.stamp)
-        assert self.store.release(claim, settle=None, timeout=_STORE_TIMEOUT) is None
+        assert self.store.delete(record, timeout=_STORE_TIMEOUT)
 
 
 def wish(settings: Mapping[str, object] | None) -> Iterable[tuple[str, str]]:

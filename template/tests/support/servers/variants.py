@@ -1,9 +1,10 @@
 """The service that the tests' servers offer: a test's job, a store with gates, many settings."""
 
+import builtins
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from app.auth import Authenticator, CannotVerify, Forbidden, Unauthenticated, open_authenticator
 from app.dedup.delivery import Headers, JobScope
 from app.dedup.record import Record, Status
-from app.dedup.store import Claim, ClaimAnswer, Claimed, Lost, Run, Store, Terms
+from app.dedup.store import Claim, ClaimAnswer, Claimed, Lost, Query, Run, Store, Terms
 from app.dedup.stores import open_store
 from app.service import Request, Response, Service, create_service
 from app.settings import Settings
@@ -57,6 +58,15 @@ class GatedStore:
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         return self._inner.get(run_id, timeout=timeout)
+
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        return self._inner.list(query, timeout=timeout)
+
+    def delete(self, record: Record, *, timeout: float) -> bool:
+        return self._inner.delete(record, timeout=timeout)
+
+    def init(self, *, timeout: float) -> builtins.list[str]:
+        return self._inner.init(timeout=timeout)
 
     def close(self) -> None:
         self._inner.close()

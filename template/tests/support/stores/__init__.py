@@ -30,11 +30,13 @@ class Harness(ABC):
     """A store, and what a test needs to look behind it.
 
     `faults` applies to the calls of all stores that the harness opens. `codes` are the statuses
-    that an unclear answer can have.
+    that an unclear answer can have. `takeover_calls` is the number of calls that take over a dead
+    lease; the last of them does it.
     """
 
     name: str
     codes: tuple[str, ...] = ()
+    takeover_calls: int = 3
 
     def __init__(self) -> None:
         self.faults = Faults()

@@ -1,17 +1,12 @@
 """Firestore under test: the emulator, with a gRPC interceptor that counts and loses calls."""
 
-import os
 import shutil
-import signal
-import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import grpc
 import pytest
@@ -23,61 +18,17 @@ from app.dedup.clock import Clock
 from app.dedup.store import Store
 from app.dedup.stores.firestore import FirestoreStore
 from dev.server import free_port
-from tests.support.faults import Faults, Kind
+from tests.support.emulator import Emulator
+from tests.support.faults import Faults
 from tests.support.missing import missing
+from tests.support.rpc import Interceptor
 from tests.support.stores import Harness, RawFields
 
 PROJECT = "test-project"
+PLACE = ("firestore://test-project/(default)?collection={name}", "FIRESTORE_EMULATOR_HOST")
+"""URL of a set of records, and the variable for what `firestore_emulator` yields."""
 
-_WRITES = {"Commit": "write", "BatchGetDocuments": "read"}
-
-
-class Injected(grpc.RpcError):
-    """A status that never came from the store."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__()
-        self._code = grpc.StatusCode[code]
-
-    def code(self) -> grpc.StatusCode:
-        return self._code
-
-    def details(self) -> str:
-        return "injected"
-
-    def trailing_metadata(self) -> tuple[()]:
-        return ()
-
-    def result(self) -> NoReturn:
-        """Fail as a call does; gRPC hands the error on as one where interceptors are stacked."""
-        raise self
-
-    def __iter__(self) -> NoReturn:
-        raise self
-
-
-class Interceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
-    """Applies the planned fault to each call."""
-
-    def __init__(self, faults: Faults) -> None:
-        self._faults = faults
-
-    def intercept_unary_unary(self, proceed: Any, details: Any, request: Any) -> Any:
-        return self._intercept(proceed, details, request)
-
-    def intercept_unary_stream(self, proceed: Any, details: Any, request: Any) -> Any:
-        return self._intercept(proceed, details, request)
-
-    def _intercept(self, proceed: Callable[..., Any], details: Any, request: Any) -> Any:
-        name = details.method.rsplit("/", 1)[-1]
-        fault = self._faults.next(_WRITES.get(name, name))
-        if fault is Kind.LOST_REQUEST:
-            raise Injected(self._faults.code)
-        call = proceed(details, request)
-        if fault is Kind.LOST_ANSWER:
-            list(call) if name == "BatchGetDocuments" else call.result()
-            raise Injected(self._faults.code)
-        return call
+_CALLS = {"Commit": "write", "BatchGetDocuments": "read", "RunQuery": "list"}
 
 
 class InterceptedClient(Client):
@@ -90,7 +41,7 @@ class InterceptedClient(Client):
     def _emulator_channel(self, transport: Any) -> grpc.Channel:
         return grpc.intercept_channel(
             super()._emulator_channel(transport),  # type: ignore[no-untyped-call]
-            Interceptor(self._faults),
+            Interceptor(self._faults, _CALLS),
         )
 
 
@@ -140,43 +91,15 @@ def _anonymous() -> Credentials:
     return AnonymousCredentials()  # type: ignore[no-untyped-call]
 
 
-class Emulator:
-    """The Firestore emulator as a process group."""
-
-    def __init__(self, log: Path) -> None:
-        self.host = f"127.0.0.1:{free_port()}"
-        self._log = log
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                ["gcloud", "emulators", "firestore", "start", f"--host-port={self.host}"],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    def wait(self) -> None:
-        end = time.monotonic() + 60
-        while "is now running" not in self._log.read_text(errors="replace"):
-            if self._process.poll() is not None or time.monotonic() > end:
-                self.signal(signal.SIGKILL)
-                pytest.fail(f"The emulator did not start:\n{self._log.read_text()}")
-            time.sleep(0.1)
-
-    def signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
-
-    def stop(self) -> None:
-        self.signal(signal.SIGKILL)
-        self._process.wait()
-
-
 @pytest.fixture(scope="session")
 def firestore_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     for program in ("gcloud", "java"):
         if shutil.which(program) is None:
             missing("the Firestore emulator", f"{program} is not installed")
-    emulator = Emulator(tmp_path_factory.mktemp("firestore") / "emulator.log")
+    host = f"127.0.0.1:{free_port()}"
+    command = ["gcloud", "emulators", "firestore", "start", f"--host-port={host}"]
+    log = tmp_path_factory.mktemp("firestore") / "emulator.log"
+    emulator = Emulator(host, command, log, ready="is now running")
     try:
         emulator.wait()
         # The first request takes seconds, more than the product gives a call.

@@ -1,5 +1,6 @@
 """SQLite under test, as it is and as a store whose calls can get lost."""
 
+import builtins
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,7 +11,7 @@ import pytest
 
 from app.dedup.clock import Clock
 from app.dedup.record import Fields, Record, Stamp
-from app.dedup.store import Store
+from app.dedup.store import Query, Store
 from app.dedup.stores.conditional import ConditionalStore, Unclear
 from app.dedup.stores.sqlite import SqliteStore
 from tests.support.clock import FakeClock
@@ -43,6 +44,13 @@ class LossyStore(ConditionalStore):
 
     def close(self) -> None:
         self._inner.close()
+
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        yield from self._until_clear(lambda limit: self._listed(query, limit), timeout)
+
+    def _listed(self, query: Query, limit: float) -> builtins.list[Record]:
+        with self._call("list"):
+            return [*self._inner.list(query, timeout=limit)]
 
     def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
         with self._call("write"):

@@ -1,0 +1,62 @@
+"""The time of one operation: how often a store is asked again, and for how long."""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+from app.dedup.clock import Clock
+from app.dedup.store import StoreError
+from app.logs import Log
+
+CALL_TIMEOUT: Final = 3.0
+"""Seconds for one call of the store (R26)."""
+
+_SHORTEST_CALL: Final = 1.0
+_LEAST_TRIES: Final = 2
+_QUICK_TRIES: Final = 4
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 1.0
+
+_log = Log(__name__)
+
+
+class Budget:
+    """The time of one operation, and the pauses between its tries."""
+
+    def __init__(self, clock: Clock, timeout: float) -> None:
+        self._clock = clock
+        self._end = clock.monotonic() + timeout
+        self._pause = _FIRST_PAUSE
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the number of each try: two at least, then as many as the time allows.
+
+        Even where the process stood still until its time was over, what is unclear is read back.
+        """
+        for number in count():
+            if number >= _LEAST_TRIES and self._left() <= 0:
+                return
+            if number >= _QUICK_TRIES:
+                self.pause()
+            yield number
+
+    def limit(self) -> float:
+        """Return the seconds that the next call may take."""
+        return max(_SHORTEST_CALL, min(CALL_TIMEOUT, self._left()))
+
+    def pause(self) -> None:
+        """Wait a little, longer each time."""
+        self._clock.sleep(max(0.0, min(self._pause, self._left())))
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def _left(self) -> float:
+        return self._end - self._clock.monotonic()
+
+
+def resolved(problem: StoreError | None) -> None:
+    """Log that a write whose answer was lost has turned out to have happened (R39)."""
+    _log.warning(
+        "The answer to a write was lost; the record shows that it happened.",
+        event="unclear_resolved",
+        error=problem,
+    )

@@ -1,0 +1,317 @@
+"""The protocol on Redis: each operation is one script, and to repeat one is harmless (R10-R26).
+
+A script decides by the record itself (`attempt_id`, and `written_at` plus `lease_seconds` against
+the server's `TIME`, R16), so an answer that got lost is resolved by asking the same again. The
+key's expiry is the retention, never the lease: a dead claim keeps its record (R29).
+"""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeVar
+
+from redis.exceptions import NoScriptError
+
+from app.dedup.clock import Clock
+from app.dedup.record import Decision, Record, Status, decide
+from app.dedup.store import (
+    Claim,
+    ClaimAnswer,
+    Claimed,
+    Closed,
+    Held,
+    Lost,
+    Query,
+    Run,
+    StoreError,
+    Terms,
+    Unreadable,
+)
+from app.dedup.stores.budget import CALL_TIMEOUT, Budget, resolved
+from app.dedup.stores.conditional import Unclear
+from app.dedup.stores.redis.client import Client, Stale, check, errors, servers
+from app.dedup.stores.redis.script import Answer, Script, micros
+
+_UNDO_TIMEOUT: Final = 2.0
+
+_Clear = TypeVar("_Clear")
+
+_log = logging.getLogger(__name__)
+
+
+class RedisStore:
+    """The records under one prefix. The client is made on first use, once for all threads."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Client],
+        prefix: str,
+        clock: Clock,
+        *,
+        eviction_allowed: bool = False,
+    ) -> None:
+        self._connect = connect
+        self._prefix = prefix
+        self._clock = clock
+        self._eviction_allowed = eviction_allowed
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+
+    def close(self) -> None:
+        """Close the client's connections. The next use would make a new client."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    # ARGV: attempt_id, lease (s), retention (s), schedule time (µs), five fields for people in
+    # pairs; then, to take over a record whose lease only the caller can judge, that whole record.
+    CLAIM: Final = Script("""
+        if ours() then return answer(1) end
+        local written, seconds = number('written_at', 1e17), number('lease_seconds', 1e9)
+        local over = written and seconds and now >= written + seconds * 1000000
+        local dead = field('status') == 'in_progress' and (over or same(15))
+        if kind ~= 'none' and not dead then return answer(0) end
+        local fence = math.max(now, (number('fence', 9e15) or 0) + 1)
+        write('status', 'in_progress', 'attempt_id', ARGV[1], 'fence', digits(fence),
+          'recovered', dead and 'true' or 'false', 'claimed_at', utc(now), unpack(ARGV, 5, 14))
+        lease(ARGV[2])
+        keep(ARGV[4], ARGV[3])
+        return answer(1)
+    """)
+
+    def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
+        """Claim `run`: one call, be it new, a duplicate or a takeover."""
+        people = {
+            "job_name": run.job_name,
+            "schedule_time": run.schedule_time.isoformat(),
+            "project": run.project,
+            "location": run.location,
+            "forced": "true" if run.forced else "false",
+        }
+        arguments: list[str | bytes] = [
+            attempt_id,
+            _seconds(terms.lease),
+            _seconds(terms.retention),
+            micros(run.schedule_time),
+            *(text for pair in people.items() for text in pair),
+        ]
+        dead: tuple[bytes, ...] = ()
+        budget = Budget(self._clock, timeout)
+        for _ in budget:
+            try:
+                answer = self._ask(self.CLAIM, run.run_id, [*arguments, *dead], budget)
+            except Unclear:
+                self._undo(run.run_id, attempt_id)
+                raise
+            record = answer.record
+            if answer.done:
+                _tell(answer)
+                stamp = record.stamp
+                claim = Claim(run, attempt_id, terms, answer.recovered, stamp.fence, stamp)
+                return Claimed(claim, record.read_at)
+            match decide(record, attempt_id):
+                case Decision.WAIT:
+                    return Held(record, record.lease_left(), record.read_at)
+                case Decision.FINAL:
+                    return Closed(record, record.read_at)
+                case Decision.REFUSE:
+                    return Unreadable(record, record.read_at)
+                case Decision.TAKE_OVER | Decision.OWN:
+                    # The script judges a lease only where it is written as scripts write it.
+                    dead = answer.content
+        raise StoreError("the record kept changing while it was being claimed")
+
+    # ARGV: attempt_id, lease (s).
+    # Done again after a lost answer, it only starts the lease a little later.
+    RENEW: Final = Script("""
+        if not ours() then return answer(0) end
+        lease(ARGV[2])
+        return answer(1)
+    """)
+
+    def renew(self, claim: Claim, *, timeout: float) -> Claim | Lost:
+        """Start the lease anew: one call."""
+        arguments = [claim.attempt_id, _seconds(claim.terms.lease)]
+        answer = self._change(self.RENEW, claim, arguments, timeout)
+        return _lost(answer, answer.done) or replace(claim, stamp=answer.record.stamp)
+
+    # ARGV: attempt_id, status, retention (s), schedule time (µs), and the result if there is one.
+    # Done again after a lost answer, it finds the record as it would leave it.
+    FINISH: Final = Script("""
+        if not ours() then
+          local finished = field('attempt_id') == ARGV[1] and field('status') == ARGV[2]
+          return answer(finished and 1 or 0)
+        end
+        write('status', ARGV[2], 'finished_at', utc(now))
+        if ARGV[5] then write('result', ARGV[5]) else redis.call('HDEL', key, 'result') end
+        keep(ARGV[4], ARGV[3])
+        return answer(1)
+    """)
+
+    def finish(
+        self, claim: Claim, status: Status, result: str | None, *, timeout: float
+    ) -> Lost | None:
+        """Make the record final: one call."""
+        arguments = [claim.attempt_id, status.value, _seconds(claim.terms.retention)]
+        arguments += [micros(claim.run.schedule_time), *([] if result is None else [result])]
+        answer = self._change(self.FINISH, claim, arguments, timeout)
+        return _lost(answer, answer.done)
+
+    # ARGV: attempt_id, and in how many seconds the lease ends; without it the record is deleted.
+    # Done again after a lost answer, it finds no record, or ends the lease a little later.
+    RELEASE: Final = Script("""
+        if not ours() then return answer(0) end
+        if ARGV[2] then lease(ARGV[2]) else redis.call('DEL', key) end
+        return answer(1)
+    """)
+
+    def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
+        """Delete the record or end its lease in `settle` seconds: one call."""
+        arguments = [claim.attempt_id, *([] if settle is None else [_seconds(settle)])]
+        answer = self._change(self.RELEASE, claim, arguments, timeout)
+        deleted = settle is None and answer.problem is not None and not answer.exists
+        return _lost(answer, answer.done or deleted)
+
+    # No ARGV.
+    # It is a script because a record is judged by the server's time at which it was read.
+    READ: Final = Script("return answer(1)")
+
+    def get(self, run_id: str, *, timeout: float) -> Record | None:
+        """Read a record: one call."""
+        return self._ask(self.READ, run_id, [], Budget(self._clock, timeout)).found
+
+    def init(self, *, timeout: float) -> list[str]:
+        """Check that the server keeps what it is given (`StoreError`); nothing is created."""
+        self.get("init", timeout=timeout)
+        return []
+
+    def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
+        """Look through the keys of every server: a call for some of them, and one per record."""
+        # A server may show a key twice.
+        seen = set[str]()
+        for run_id in self._run_ids(timeout):
+            if run_id not in seen:
+                seen.add(run_id)
+                record = self.get(run_id, timeout=timeout)
+                if record is not None and query.matches(record):
+                    yield record
+
+    def _run_ids(self, timeout: float) -> Iterator[str]:
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix) + "*"
+        client, _ = _until_clear(self._connected, Budget(self._clock, timeout))
+        for server in servers(client):
+            cursor: int | None = None
+            while cursor != 0:
+                page = errors()(partial(server.scan, cursor or 0, match=pattern, count=1000))
+                (cursor, keys), _ = _until_clear(page, Budget(self._clock, timeout))
+                texts = (key.decode(errors="replace") for key in keys if isinstance(key, bytes))
+                yield from (text.removeprefix(self._prefix) for text in texts)
+
+    # ARGV: the whole record, names and values in turns.
+    # Done again after a lost answer, it finds no record.
+    DELETE: Final = Script("""
+        if not same(1) then return answer(0) end
+        redis.call('DEL', key)
+        return answer(1)
+    """)
+
+    def delete(self, record: Record, *, timeout: float) -> bool:
+        """Delete a record that is as it was read: one call."""
+        content = record.stamp.version
+        if not isinstance(content, tuple) or not content:
+            key = self._prefix + record.run_id
+            raise StoreError(f"what is at {key} is no record; look at it, and delete it by hand")
+        answer = self._ask(self.DELETE, record.run_id, content, Budget(self._clock, timeout))
+        return answer.done or (answer.problem is not None and not answer.exists)
+
+    def _change(
+        self, script: Script, claim: Claim, arguments: Sequence[str], timeout: float
+    ) -> Answer:
+        return self._ask(script, claim.run.run_id, arguments, Budget(self._clock, timeout))
+
+    def _undo(self, run_id: str, attempt_id: str) -> None:
+        """Give back a claim that may have been made, as far as that can be done (R26)."""
+        budget = Budget(self._clock, _UNDO_TIMEOUT)
+        try:
+            answer = self._ask(self.READ, run_id, [], budget)
+            if answer.record.held_by(attempt_id):
+                arguments = [attempt_id, *(["0"] if answer.recovered else [])]
+                self._ask(self.RELEASE, run_id, arguments, budget)
+        except StoreError as error:
+            _log.warning("A claim in doubt ends with its lease.", extra={"error": str(error)})
+
+    def _ask(
+        self, script: Script, run_id: str, arguments: Sequence[str | bytes], budget: Budget
+    ) -> Answer:
+        """Run a script, again and again while its answer is unclear and there is time (R26)."""
+        answer, problem = _until_clear(partial(self._call, script, run_id, arguments), budget)
+        return replace(answer, problem=problem)
+
+    def _call(self, script: Script, run_id: str, arguments: Sequence[str | bytes]) -> Answer:
+        client = self._connected()
+        key = self._prefix + run_id
+        try:
+            with errors():
+                try:
+                    reply = client.evalsha(script.sha, 1, key, *arguments)
+                except NoScriptError:
+                    # The server has started since, and learns the script by running it.
+                    reply = client.eval(script.text, 1, key, *arguments)
+        except Stale:
+            with self._lock:
+                if self._client is client:
+                    self._client = None
+            raise
+        return script.read(run_id, reply)
+
+    def _connected(self) -> Client:
+        """Return the client; make it and check its servers if there is none."""
+        client = self._client
+        if client is not None:
+            return client
+        if not self._lock.acquire(timeout=CALL_TIMEOUT):
+            raise Unclear("other threads are still connecting to Redis")
+        try:
+            if self._client is None:
+                with errors(), ExitStack() as unless_good:
+                    client = self._connect()
+                    unless_good.callback(client.close)
+                    check(client, eviction_allowed=self._eviction_allowed)
+                    unless_good.pop_all()
+                self._client = client
+            return self._client
+        finally:
+            self._lock.release()
+
+
+def _until_clear(call: Callable[[], _Clear], budget: Budget) -> tuple[_Clear, Unclear | None]:
+    """Return what a call answers, and the last problem that it had before."""
+    problem: Unclear | None = None
+    for _ in budget:
+        try:
+            return call(), problem
+        except Unclear as error:
+            problem = error
+            budget.pause()
+    raise problem or StoreError("there was no time to ask Redis")
+
+
+def _lost(answer: Answer, done: bool) -> Lost | None:
+    if not done:
+        return Lost(answer.found)
+    _tell(answer)
+    return None
+
+
+def _tell(answer: Answer) -> None:
+    if answer.problem is not None:
+        resolved(answer.problem)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.6f}"

@@ -1,0 +1,127 @@
+"""The commands that look at records: `list`, `show`, `stuck`."""
+
+import json
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from app.dedup.record import Record, Status
+from app.dedup.store import Query
+from app.records.arguments import Options
+from app.records.context import TIMEOUT, Context
+from app.records.report import Exit, Report, plain, seconds, table, written
+from app.records.states import State, lease_left, trigger_of
+
+_FIRST = datetime.min.replace(tzinfo=UTC)
+
+
+def list_records(options: Options, context: Context) -> Report:
+    """List the records of a status, a job, a span of schedule times."""
+    query = Query(
+        status=Status(options.status) if options.status else None,
+        job_name=options.job or None,
+        since=options.since,
+        until=options.until,
+    )
+    found = _sorted(context.store.list(query, timeout=TIMEOUT))
+    rows = [
+        (
+            written(record.schedule_time),
+            record.job_name,
+            State.of(record).value,
+            trigger_of(record).value,
+            written(_whole(record.stamp.at)),
+            record.run_id,
+        )
+        for record in found
+    ]
+    headings = ("schedule time", "job", "state", "trigger", "last write", "run id")
+    return Report(
+        {"records": [as_data(record, context) for record in found]},
+        "\n".join([*([table(headings, rows)] if rows else []), _count(len(found), context)]),
+    )
+
+
+def show(options: Options, context: Context) -> Report:
+    """Show all that the records of a run id or of a schedule time say."""
+    found = context.find(options)
+    data = [as_data(record, context) for record in found]
+    if not found:
+        return Report({"records": data}, f"No record: {context.where}.", Exit.SEE_TO)
+    return Report({"records": data}, "\n\n".join(_page(each, context) for each in found))
+
+
+def stuck(options: Options, context: Context) -> Report:
+    """List the runs that do not go on by themselves."""
+    query = Query(job_name=options.job or None)
+    listed = context.store.list(query, timeout=TIMEOUT)
+    found = [(record, why) for record in _sorted(listed) if (why := _why_stuck(record))]
+    headings = ("schedule time", "job", "why", "run id")
+    rows = [(written(one.schedule_time), one.job_name, why, one.run_id) for one, why in found]
+    return Report(
+        {"records": [{**as_data(one, context), "reason": why} for one, why in found]},
+        table(headings, rows) if rows else f"Nothing is stuck: {context.where}.",
+        Exit.SEE_TO if found else Exit.DONE,
+    )
+
+
+def as_data(record: Record, context: Context) -> dict[str, object]:
+    """Return a record for scripts. `state`, `own_key` and `lease_left` (seconds) are derived."""
+    return {
+        "run_id": record.run_id,
+        "state": State.of(record).value,
+        "own_key": context.is_own(record),
+        "status": record.status.value if record.status else None,
+        "attempt_id": record.attempt_id,
+        "job_name": record.job_name,
+        "schedule_time": written(record.schedule_time),
+        "project": record.project,
+        "location": record.location,
+        "forced": record.forced,
+        "claimed_at": written(record.claimed_at),
+        "finished_at": written(record.finished_at),
+        "result": record.result,
+        "written_at": written(record.stamp.at),
+        "lease_seconds": record.lease_seconds,
+        "lease_expires": written(record.lease_expires),
+        "lease_left": lease_left(record),
+        "expire_at": written(record.expire_at),
+    }
+
+
+def _sorted(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda each: (each.schedule_time or _FIRST, each.run_id))
+
+
+def _page(record: Record, context: Context) -> str:
+    lines = [
+        (name.replace("_", " "), value if isinstance(value, str) else json.dumps(value))
+        for name, value in as_data(record, context).items()
+        if value not in (None, "") and name != "own_key"
+    ]
+    if not context.is_own(record):
+        made = f"not of these fields and SERVICE={context.settings.service}"
+        lines.append(("key made", f"{made}: another service's record, or written by hand"))
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name.ljust(width)}  {plain(value)}" for name, value in lines)
+
+
+def _why_stuck(record: Record) -> str | None:
+    match State.of(record):
+        case State.STUCK:
+            over = seconds(-record.lease_left())
+            return f"its attempt is gone, its lease over for {over}: redo it, unless retries come"
+        case State.UNREADABLE:
+            return "its status is unknown: correct it by hand, or release it by --force"
+        case State.RUNNING if math.isinf(record.lease_left()):
+            return "nothing says when its lease ends: release it by --force"
+        case _:
+            return None
+
+
+def _whole(moment: datetime | None) -> datetime | None:
+    return moment and moment.replace(microsecond=0)
+
+
+def _count(count: int, context: Context) -> str:
+    return f"{count} record{'' if count == 1 else 's'}: {context.where}."

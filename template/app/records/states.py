@@ -1,0 +1,65 @@
+"""What a record says about its run, for people."""
+
+import math
+from enum import StrEnum
+
+from app.dedup.delivery import Instant, Trigger
+from app.dedup.record import Record, Status
+from app.records.report import plain, seconds
+
+
+class State(StrEnum):
+    """The state of a run: its record's status, with the lease taken into account."""
+
+    RUNNING = "running"
+    """An attempt holds a live lease, or one that nothing says the end of (R17)."""
+    STUCK = "stuck"
+    """The lease is over: the next delivery takes the run over, if there is one."""
+    COMPLETED = "completed"
+    FAILED = "failed"
+    UNREADABLE = "unreadable"
+    """The status is unknown, so that nothing is done about the run (R17)."""
+
+    @classmethod
+    def of(cls, record: Record) -> "State":
+        """Return the state at the time when the record was read, by the store's clock."""
+        match record.status:
+            case Status.COMPLETED:
+                return cls.COMPLETED
+            case Status.FAILED:
+                return cls.FAILED
+            case Status.IN_PROGRESS:
+                return cls.RUNNING if record.lease_left() > 0 else cls.STUCK
+            case None:
+                return cls.UNREADABLE
+
+    @property
+    def final(self) -> bool:
+        """Whether the run has ended (R11, R23)."""
+        return self in (State.COMPLETED, State.FAILED)
+
+
+def trigger_of(record: Record) -> Trigger:
+    """Return what made Cloud Scheduler send the run, as far as the record says."""
+    return Trigger.FORCED if record.forced else Trigger.SCHEDULED
+
+
+def name_of(record: Record) -> str:
+    """Return what to call a run in a sentence."""
+    if record.job_name is None or record.schedule_time is None:
+        return f"run {record.run_id}"
+    time = Instant.parse(record.schedule_time.isoformat()).text
+    return f"the {trigger_of(record)} run of {plain(record.job_name)} at {time}"
+
+
+def lease_left(record: Record) -> float | None:
+    """Return the seconds of lease left, or None without a lease or without its end."""
+    if record.status is not Status.IN_PROGRESS or math.isinf(record.lease_left()):
+        return None
+    return round(record.lease_left(), 3)
+
+
+def lease_of(record: Record) -> str:
+    """Return how long a running attempt may still be left alone."""
+    left = lease_left(record)
+    return "nothing says when its lease ends" if left is None else f"{seconds(left)} of lease left"
