@@ -277,7 +277,7 @@ def test_store_that_hangs_is_given_up_in_time(
     terms: Terms,
     cold: bool,
 ) -> None:
-    """R26: never longer than the operation's time and one call, with or without a session."""
+    """R26: never longer than its time, a last read, a second try and the giving back."""
     store = spanner_harness.open()
     if not cold:
         store.get(run.run_id, timeout=T)
@@ -286,7 +286,8 @@ def test_store_that_hangs_is_given_up_in_time(
         with pytest.raises(StoreError, match="Deadline"):
             store.claim(run, "one", terms, timeout=2.0)
         took = time.monotonic() - began
-    assert took < 2.0 + 2.0 + 3.0
+    asked_for, last_tries, given_back, machine = 2.0, 3 * 1.0, 2.0, 3.0
+    assert took < asked_for + last_tries + given_back + machine
     # What hung may have been written since; it is this attempt's, or nobody's.
     assert isinstance(store.claim(run, "one", terms, timeout=T), Claimed)
 
