@@ -25,12 +25,20 @@ FRAMEWORKS: Final = {
     "fastapi": "import fastapi",
 }
 STORES: Final = {
-    "sqlite": ("sqlite:///runs.db", ""),
+    "sqlite": ("firestore", "sqlite:///runs.db", ""),
     "firestore": (
+        "firestore",
         "firestore://my-project/(default)",
         "; from google.cloud.firestore_v1.client import Client",
     ),
+    "spanner": (
+        "spanner",
+        "spanner://my-project/runs/runs",
+        "; from google.cloud.spanner_v1 import SpannerClient",
+    ),
+    "redis": ("memorystore", "redis://127.0.0.1:1?eviction=warn", "; import redis.cluster"),
 }
+"""Store -> the answer that brings it, its URL, and the import of its client alone."""
 _LINE: Final = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
 
 
@@ -41,12 +49,12 @@ def main() -> None:
     slowest = Table("framework", "store", "slowest imports of main, in ms with what they import")
     with tempfile.TemporaryDirectory() as folder:
         for framework, bare in FRAMEWORKS.items():
-            project = Path(folder) / framework
-            data = {"framework": framework}
-            copier.run_copy(
-                str(ROOT), project, data=data, defaults=True, quiet=True, vcs_ref="HEAD"
-            )
-            for store, (url, client) in STORES.items():
+            for store, (answer, url, client) in STORES.items():
+                project = Path(folder) / f"{framework}-{store}"
+                data = {"framework": framework, "store": answer}
+                copier.run_copy(
+                    str(ROOT), project, data=data, defaults=True, quiet=True, vcs_ref="HEAD"
+                )
                 environ = {**os.environ, "AUTH": "off", "RUN_STORE_URL": url}
                 alone = _median(bare + client, project, environ)
                 whole = _median("import main", project, environ)
