@@ -31,7 +31,7 @@ BODY_LIMIT: Final = 1024 * 1024
 WORKER_BOOT_ERROR: Final = 3
 """Exit status of a process that cannot start: a server does not start such a worker again."""
 
-_CHECK_TIMEOUT: Final = 3.0
+_CHECK_TIMEOUT: Final = 1.0
 _LONGEST_RETRY_AFTER: Final = 3600.0
 _CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
 
