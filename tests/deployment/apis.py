@@ -1,5 +1,6 @@
 """How each of Google's APIs answers, as far as the generated scripts use it."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ Resources = dict[str, Any]
 PROJECT_NUMBER: Final = "123456789012"
 REDIS_HOST: Final = "10.0.0.3"
 REDIS_PASSWORD: Final = "0b6e7a9c-not-to-be-shown"  # noqa: S105 - made up
+SOURCE: Final = "storage/source"
+"""The source that was sent to be built, as a zip file."""
+
 CERTIFICATES: Final = ["-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----"] * 2
 
 
@@ -52,7 +56,8 @@ def answer(request: Request, resources: Resources) -> Answer:
             return _create(api, name, request, resources)
         case "PATCH":
             made = resources.setdefault(key, {"name": name})
-            made.update(request.body)
+            for path in request.query.get("updateMask", ",".join(request.body)).split(","):
+                _update(made, request.body, path.split("."))
             return 200, _done(api, name, made)
         case _:
             return error(501, "UNIMPLEMENTED", f"{request.method} {request.path}")
@@ -73,6 +78,17 @@ def _create(api: str, name: str, request: Request, resources: Resources) -> Answ
         return error(409, "ALREADY_EXISTS", f"{made} exists already.")
     resources[f"{api}/{made}"] = {**request.body, "name": made, "state": "READY"}
     return 200, _done(api, made, resources[f"{api}/{made}"])
+
+
+def _update(there: Any, new: Any, path: list[str]) -> None:
+    """Take one field from `new`; a field that is not in it is taken away."""
+    first, *rest = path
+    if rest:
+        _update(there.setdefault(first, {}), new.get(first, {}), rest)
+    elif first in new:
+        there[first] = new[first]
+    else:
+        there.pop(first, None)
 
 
 _IMMEDIATE: Final = ("secretmanager", "cloudscheduler")
@@ -103,6 +119,8 @@ def _nothing(request: Request, name: str, resources: Resources) -> Answer | None
 
 
 def _serviceusage(request: Request, name: str, resources: Resources) -> Answer | None:
+    if request.method == "GET":
+        return 200, {"name": name, "state": "ENABLED"}
     if name.endswith(":batchEnable"):
         return 200, {"name": "operations/enable", "done": True, "response": {}}
     return None
@@ -192,13 +210,91 @@ def _scheduler(request: Request, name: str, resources: Resources) -> Answer | No
     return None
 
 
+def _storage(request: Request, name: str, resources: Resources) -> Answer | None:
+    """Every bucket is there; the newest upload is kept."""
+    if request.method == "POST":
+        raw = request.body["bytes"]
+        size = int(re.findall(rb'"size": "(\d+)"', raw)[0])
+        begin = raw.index(b"PK")
+        resources[SOURCE] = raw[begin : begin + size]
+        return 200, {"name": request.query["name"], "generation": "1", "size": str(size)}
+    if "/o/" in name:
+        return error(404, "NOT_FOUND", f"{name} was not found.")
+    bucket = request.query.get("prefix") or name.rpartition("/")[2]
+    found = {"id": bucket, "name": bucket, "projectNumber": PROJECT_NUMBER, "location": "US"}
+    return 200, {"items": [found]} if name == "b" else found
+
+
+def _build(project: str) -> Any:
+    """An operation of Cloud Build that is done."""
+    kind = "type.googleapis.com/google.devtools.cloudbuild.v1"
+    images = [{"name": "image", "digest": "sha256:0123"}]
+    build = {
+        "id": "b1",
+        "name": f"projects/{project}/locations/region/builds/b1",
+        "projectId": project,
+        "status": "SUCCESS",
+        "results": {"images": images},
+    }
+    return {
+        "name": f"operations/build/{project}/b1",
+        "done": True,
+        "metadata": {"@type": f"{kind}.BuildOperationMetadata", "build": build},
+        "response": {"@type": f"{kind}.Build", **build},
+    }
+
+
+def _cloudbuild(request: Request, name: str, resources: Resources) -> Answer | None:
+    return 200, _build(name.split("/")[1])
+
+
+def _run(request: Request, name: str, resources: Resources) -> Answer | None:
+    if name.endswith("/builds:submit"):
+        submitted: dict[str, Any] = {"buildOperation": _build(name.split("/")[1])}
+        if "buildpackBuild" in request.body:
+            submitted["baseImageUri"] = request.body["buildpackBuild"]["baseImage"]
+        return 200, submitted
+    if request.method in ("POST", "PUT") and name.startswith("namespaces/"):
+        return 200, _deployed(request, name, resources)
+    if request.method == "GET" and name.endswith(("/revisions", "/routes", "/services")):
+        return 200, {"items": []}
+    return None
+
+
+def _deployed(request: Request, name: str, resources: Resources) -> Any:
+    made = request.body
+    service = made["metadata"]["name"]
+    region = request.host.removesuffix("-run.googleapis.com")
+    url = f"https://{service}-{PROJECT_NUMBER}.{region}.run.app"
+    made["metadata"].update(generation=1, resourceVersion="1", uid="u")
+    made["metadata"]["annotations"]["run.googleapis.com/urls"] = json.dumps([url])
+    revision = f"{service}-00001-abc"
+    made["status"] = {
+        "observedGeneration": 1,
+        "url": f"https://{service}-abcdefghij-uc.a.run.app",
+        "latestReadyRevisionName": revision,
+        "latestCreatedRevisionName": revision,
+        "conditions": [
+            {"type": kind, "status": "True"}
+            for kind in ("Ready", "ConfigurationsReady", "RoutesReady")
+        ],
+        "traffic": [{"latestRevision": True, "percent": 100, "revisionName": revision}],
+    }
+    place = name if request.method == "PUT" else f"{name}/{service}"
+    resources[f"run/{place}"] = made
+    return made
+
+
 _SPECIAL: Final[dict[str, Callable[[Request, str, Resources], Answer | None]]] = {
+    "cloudbuild": _cloudbuild,
     "cloudresourcemanager": _projects,
     "cloudscheduler": _scheduler,
     "firestore": _firestore,
     "iam": _accounts,
     "redis": _redis,
+    "run": _run,
     "secretmanager": _secrets,
     "serviceusage": _serviceusage,
     "spanner": _spanner,
+    "storage": _storage,
 }

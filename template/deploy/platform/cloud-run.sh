@@ -3,7 +3,7 @@
 
 source deploy/cloud-run.sh
 
-platform_flags=(--source=.)
+platform_flags=(--source=. --clear-base-image)
 
 platform_setup() { cloud_run_setup; }
 
