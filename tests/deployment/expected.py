@@ -12,10 +12,6 @@ Answers = Mapping[str, Any]
 """All answers, as a project records them in `.copier-answers.yml`."""
 
 COLLECTION: Final = "scheduler_runs"
-TTL_FIELD: Final = "expire_at"
-EXEMPT_FIELDS: Final = ("expire_at", "lease_expires")
-"""Fields that rise with time: an index on them would be written at one place only."""
-
 CA_FILE: Final = "/secrets/redis/ca.pem"
 BASE_IMAGE: Final = "python313"
 FUNCTION: Final = "handle_scheduled_job"
@@ -34,7 +30,7 @@ class Role:
     account: str
     role: str
     on: str
-    reason: str
+    reason: str = field(compare=False, default="")
     condition: str = ""
 
 
@@ -60,6 +56,8 @@ class Service:
     function: str = ""
     secrets: Mapping[str, str] = field(default_factory=dict)
     network: tuple[str, ...] = ()
+    cpu: str = "1"
+    memory: str = "512Mi"
     concurrency: int = 80
     max_instances: int = 10
     cpu_throttling: bool = False
@@ -94,10 +92,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Firestore:
-    """A Firestore database; TTL and index exemptions are those at the top of this module (R29)."""
+    """A Firestore database, of which `ttl_field` lets the records expire (R29).
+
+    An index on a field that rises with time would be written at one place only.
+    """
 
     database: str
     location: str
+    collection: str = COLLECTION
+    ttl_field: str = "expire_at"
+    unindexed: frozenset[str] = frozenset({"expire_at", "lease_expires"})
+    delete_protection: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,15 +113,18 @@ class Spanner:
     display_name: str
     config: str
     database: str
+    tables: frozenset[str] = frozenset({COLLECTION, f"{COLLECTION}_version"})
     edition: str = "STANDARD"
     processing_units: int = 100
+    drop_protection: bool = True
 
 
 @dataclass(frozen=True)
 class Memorystore:
-    """A Memorystore for Redis instance."""
+    """A Memorystore for Redis instance, and what the secrets say about it."""
 
     instance: str
+    network: str = "default"
     tier: str = "STANDARD_HA"
     size_gb: int = 1
     version: str = "REDIS_7_2"
@@ -136,7 +144,7 @@ class Deployment:
     region: str
     apis: frozenset[str]
     accounts: Mapping[str, str]
-    roles: tuple[Role, ...]
+    roles: frozenset[Role]
     store: Store
     service: Service
     job: Job
@@ -176,7 +184,7 @@ def expected(answers: Answers, project_number: str) -> Deployment:
         region=region,
         apis=_APIS | store_apis,
         accounts=accounts,
-        roles=(*_roles(answers), *store_roles),
+        roles=frozenset([*_roles(answers), *store_roles]),
         store=store,
         service=Service(
             name=service,
