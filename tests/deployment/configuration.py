@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,7 +43,7 @@ _ADDED: Final = {
 }
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Terraform refuses the configuration; the message is Terraform's."""
 
 
@@ -73,7 +74,7 @@ class Configuration:
     @classmethod
     def read(cls, folder: Path) -> "Configuration":
         """Parse a folder; a name that is given twice is an error, as it is for Terraform."""
-        files = [hcl2.loads(path.read_text()) for path in sorted(folder.glob("*.tf"))]
+        files = [_parsed(path.read_text()) for path in sorted(folder.glob("*.tf"))]
         resources = [
             Resource(prefix + _unquoted(kind), _unquoted(name), _plain(body))
             for prefix, blocks in (("", "resource"), ("data.", "data"))
@@ -100,7 +101,7 @@ class Configuration:
 
 
 def evaluate(
-    configuration: Configuration, work: Path, *, domain: str, **variables: str
+    configuration: Configuration, work: Path, /, *, domain: str, **variables: str
 ) -> dict[str, Any]:
     """Return the values of all resources by their addresses, and of the outputs by `output.NAME`.
 
@@ -108,7 +109,7 @@ def evaluate(
     project's service accounts. `variables` go before what the files say.
 
     Raises:
-        Refused: by a validation rule, or because of a name that does not exist.
+        RefusedError: by a validation rule, or because of a name that does not exist.
     """
     work.mkdir()
     for path in configuration.folder.glob("variables_*.tf"):
@@ -131,6 +132,12 @@ def evaluate(
     return result
 
 
+@cache
+def _parsed(text: str) -> dict[str, Any]:
+    """The blocks of a file. Variants have most files in common, and parsing takes its time."""
+    return hcl2.loads(text)
+
+
 def _terraform(work: Path, expression: str, variables: dict[str, str]) -> str:
     options = [f"-var={name}={value}" for name, value in variables.items()]
     result = subprocess.run(
@@ -143,7 +150,7 @@ def _terraform(work: Path, expression: str, variables: dict[str, str]) -> str:
     )
     lines = result.stdout.strip().splitlines()
     if result.returncode or "Error:" in result.stderr or len(lines) != 1:
-        raise Refused(result.stderr or result.stdout)
+        raise RefusedError(result.stderr or result.stdout)
     return lines[0]
 
 
