@@ -49,6 +49,14 @@ class Reader:
             "ATTEMPT_DEADLINE_SECONDS", defaults.ATTEMPT_DEADLINE_SECONDS, 15, 86_415
         )
 
+    def request_timeout(self, attempt_deadline: float) -> float:
+        """Return `REQUEST_TIMEOUT_SECONDS`, by default the attempt deadline (R32)."""
+        return self.seconds("REQUEST_TIMEOUT_SECONDS", attempt_deadline, 1, 86_415)
+
+    def lease(self) -> float:
+        """Return `LEASE_SECONDS`, after which a silent attempt is taken for dead (R18)."""
+        return self.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600)
+
     def retention(self) -> float:
         """Return `RETENTION_SECONDS`, for how long records are kept (R29)."""
         return self.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000)

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from app import auth, defaults
 from app.dedup.delivery import JobScope
-from app.dedup.runner import SETTLE
 from app.environment import Reader
+from app.retry_budget import retry_window
 
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -60,9 +60,9 @@ class Settings:
             run_store_url=read.run_store_url(),
             job_scope=read.job_scope(),
             separate_forced_runs=read.separate_forced_runs(),
-            lease=read.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600),
+            lease=read.lease(),
             retention=read.retention(),
-            request_timeout=read.seconds("REQUEST_TIMEOUT_SECONDS", attempt_deadline, 1, 86_415),
+            request_timeout=read.request_timeout(attempt_deadline),
             auth=read.choice("AUTH", defaults.AUTH, auth.SUPPORTED, _OTHER_MODES),
             auth_audience=read.text("AUTH_AUDIENCE", ""),
             auth_service_account=read.text("AUTH_SERVICE_ACCOUNT", ""),
@@ -87,7 +87,11 @@ def _across(
             f"RUN_STORE_URL is SQLite, but {platforms[0]} is set: a platform's instances do not"
             " share a disk, so each would run every run"
         )
-    window = 6 * attempt_deadline + 5 * (settings.lease + SETTLE)
+    window = retry_window(
+        attempt_deadline=attempt_deadline,
+        request_timeout=settings.request_timeout,
+        lease=settings.lease,
+    )
     if settings.retention < window and "RETENTION_SECONDS" not in read.errors:
         errors.append(
             f"RETENTION_SECONDS is {settings.retention:.0f}, but with this deadline and lease the"

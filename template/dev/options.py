@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from app import defaults
+from app.backoff import RetryConfig
 from app.schedule import parse_zone, past_times
-from dev.backoff import RetryConfig
 from dev.delivery import JobScope, Target
 from dev.plan import DEFAULT_SCENARIOS, KILLS, Fault, Scenario
 
