@@ -19,7 +19,7 @@ from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path, read_delivery
 from app.dedup.outcome import Outcome, Rejected
 from app.dedup.runner import Job, Payload, Runner
-from app.dedup.store import Store, Terms
+from app.dedup.store import Store, StoreError, Terms, UnsafeStore
 from app.dedup.stores import open_store
 from app.environment import BadEnvironment
 from app.settings import Settings
@@ -31,6 +31,7 @@ BODY_LIMIT: Final = 1024 * 1024
 WORKER_BOOT_ERROR: Final = 3
 """Exit status of a process that cannot start: a server does not start such a worker again."""
 
+_CHECK_TIMEOUT: Final = 1.0
 _LONGEST_RETRY_AFTER: Final = 3600.0
 _CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
 
@@ -138,7 +139,8 @@ class Service:
 def create_service(run: Job = job.run, connect: Callable[[str], Store] = open_store) -> Service:
     """Build the service from the environment, for the project's job and store by default.
 
-    Exits with one message that lists every error if the environment makes no sense.
+    Exits with one message that lists every error if the environment makes no sense, and with one
+    if the store is set up to forget records.
     """
     try:
         settings = Settings.from_environ(os.environ)
@@ -150,7 +152,19 @@ def create_service(run: Job = job.run, connect: Callable[[str], Store] = open_st
         audience=settings.auth_audience,
         service_account=settings.auth_service_account,
     )
-    return Service(settings, connect(settings.run_store_url), authenticator, run, SHUTDOWN)
+    store = connect(settings.run_store_url)
+    _check(store)
+    return Service(settings, store, authenticator, run, SHUTDOWN)
+
+
+def _check(store: Store) -> None:
+    """Refuse to start on a store that forgets; one that does not answer may do so later (R25)."""
+    try:
+        store.check(timeout=_CHECK_TIMEOUT)
+    except UnsafeStore as error:
+        _exit(f"The store is not safe: {error}.")
+    except StoreError as error:
+        _log.warning("The store does not answer at the start.", error=error)
 
 
 def _exit(message: str) -> NoReturn:
