@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from app import defaults
 from app.backoff import RetryConfig, retry_starts
 from app.environment import BadEnvironment, Reader
+from app.kinds import settle_time
 from app.retry_budget import NoBudget, Times, retry_config, takeover, warning
 from app.schedule import parse_zone, shortest_interval
 
@@ -42,15 +43,16 @@ class Job:
         time_zone = read.text("TIME_ZONE", defaults.TIME_ZONE)
         deadline = read.attempt_deadline()
         timeout, lease = read.request_timeout(deadline), read.lease()
-        interval, wrong = 0.0, []
+        interval = 0.0
         try:
             zone = parse_zone(time_zone)
             interval = shortest_interval(schedule, zone, now).total_seconds()
         except ValueError as error:
-            wrong.append(f"SCHEDULE or TIME_ZONE: {error}")
-        read.close(*wrong)
+            read.errors["SCHEDULE"] = f"SCHEDULE or TIME_ZONE: {error}"
+        read.close()
         name = read.text("JOB_ID", defaults.JOB_ID)
-        return cls(name, schedule, time_zone, Times(deadline, timeout, lease, interval))
+        settle = settle_time(defaults.KIND)
+        return cls(name, schedule, time_zone, Times(deadline, timeout, lease, interval, settle))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,7 +108,8 @@ def report(job: Job, config: RetryConfig) -> list[str]:
     return [
         f"Retries of {job.name}, {job.schedule} in {job.time_zone}",
         f"  next run        {times.interval:g} s later at the earliest",
-        f"  an attempt      {deadline:g} s at most, and a lease of {times.lease:g} s",
+        f"  an attempt      {deadline:g} s at most, and a lease of {times.lease:g} s"
+        + (f", {times.settle:g} s to settle" if times.settle else ""),
         f"  retries         {config.retry_count}, back-off {config.min_backoff:g} to"
         f" {config.max_backoff:g} s, doubling",
         f"  starts          {', '.join(f'{start:g}' for start in starts)} s, if each fails at once",
