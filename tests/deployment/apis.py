@@ -217,7 +217,8 @@ def _storage(request: Request, name: str, resources: Resources) -> Answer | None
         size = int(re.findall(rb'"size": "(\d+)"', raw)[0])
         begin = raw.index(b"PK")
         resources[SOURCE] = raw[begin : begin + size]
-        return 200, {"name": request.query["name"], "generation": "1", "size": str(size)}
+        stored = {"name": request.query["name"], "bucket": name.split("/")[1], "generation": "1"}
+        return 200, stored | {"size": str(size)}
     if "/o/" in name:
         return error(404, "NOT_FOUND", f"{name} was not found.")
     bucket = request.query.get("prefix") or name.rpartition("/")[2]

@@ -151,7 +151,7 @@ def _service(recorder: Recorder, accounts: dict[str, str]) -> Service:
         account=accounts[template["spec"]["serviceAccountName"]],
         env={item["name"]: item["value"] for item in container["env"] if "value" in item},
         timeout=template["spec"]["timeoutSeconds"],
-        platform_checks_caller=annotations.get("run.googleapis.com/invoker-iam-disabled") != "true",
+        platform_checks_caller=not _is_set(annotations, "run.googleapis.com/invoker-iam-disabled"),
         function=build.get("buildpackBuild", {}).get("functionTarget", ""),
         secrets=_secrets(container, template["spec"]),
         network=_network(revision),
@@ -159,9 +159,13 @@ def _service(recorder: Recorder, accounts: dict[str, str]) -> Service:
         memory=container["resources"]["limits"]["memory"],
         concurrency=template["spec"]["containerConcurrency"],
         max_instances=int(revision["autoscaling.knative.dev/maxScale"]),
-        cpu_throttling=revision["run.googleapis.com/cpu-throttling"] != "false",
+        cpu_throttling=_is_set(revision, "run.googleapis.com/cpu-throttling"),
         ingress=annotations["run.googleapis.com/ingress"],
     )
+
+
+def _is_set(annotations: Any, name: str) -> bool:
+    return {"true": True, "false": False}[annotations[name].lower()]
 
 
 def _secrets(container: Any, spec: Any) -> dict[str, str]:

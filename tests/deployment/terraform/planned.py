@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.deployment.configuration import Configuration, evaluate
+from tests.deployment.terraform.configuration import Configuration, evaluate
 from tests.deployment.expected import (
     Deployment,
     Firestore,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment import provider
-from tests.deployment.configuration import Configuration, RefusedError
-from tests.deployment.planned import Plan
+from tests.deployment.terraform import provider
+from tests.deployment.terraform.configuration import Configuration, RefusedError
+from tests.deployment.terraform.planned import Plan
 from tests.rendering import render
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.deployment.configuration import META, Configuration
+from tests.deployment.terraform.configuration import META, Configuration
 
 
 @cache

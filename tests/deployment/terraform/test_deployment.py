@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from tests.deployment import expected
-from tests.deployment.configuration import PROJECT_NUMBER, Configuration
-from tests.deployment.planned import Plan
+from tests.deployment.terraform.configuration import PROJECT_NUMBER, Configuration
+from tests.deployment.terraform.planned import Plan
 from tests.rendering import render
 
 # Terraform reads the project's number and writes its policy as the person who runs it, and that
