@@ -10,10 +10,11 @@ resource "google_cloud_scheduler_job" "job" {
   attempt_deadline = "${var.attempt_deadline}s"
 
   retry_config {
-    retry_count          = var.retries.count
+    retry_count          = var.retries.retry_count
     min_backoff_duration = "${var.retries.min_backoff}s"
     max_backoff_duration = "${var.retries.max_backoff}s"
     max_doublings        = var.retries.max_doublings
+    max_retry_duration   = "${var.retries.max_retry_duration}s"
   }
 
   http_target {

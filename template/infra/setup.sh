@@ -1,19 +1,13 @@
 #!/usr/bin/env bash
-# Create or change everything but the image; arguments go to `terraform apply`.
+# `make setup`: create or change everything but the image. Arguments go to `terraform apply`.
 set -euo pipefail
 cd "$(dirname "$0")"
+source ./steps.sh
 
-if ! command -v terraform >/dev/null; then
-  echo "error: terraform is not installed; https://developer.hashicorp.com/terraform/install says how" >&2
-  exit 1
-fi
-
-terraform init -input=false
-# The state remembers which image runs. If it cannot be read, this stops here: without the image,
-# the service would have to go.
-terraform output -json >/dev/null
-image=$(terraform output -raw image 2>/dev/null || true)
+need terraform
+initialize
+image=$(running_image)
 terraform apply -var "image=$image" "$@"
-if [ -z "$image" ]; then
-  echo "Everything but the service and its job is there. Next: make deploy"
+if [[ -z $image ]]; then
+  echo "All is set up but the service and its job. Next: make deploy"
 fi

@@ -1,5 +1,5 @@
 # What the template's questions answered. The values are in answers.auto.tfvars, which
-# `copier update -d NAME=VALUE` changes.
+# `copier update -d NAME=VALUE` changes: `make check` looks at the answers alone.
 variable "project" {
   description = "Id of the Google Cloud project."
   type        = string
@@ -91,16 +91,17 @@ variable "retention" {
 }
 
 variable "retries" {
-  description = "How the job is retried; back-offs are in seconds. It follows from the lease."
+  description = "How the job is retried; times are in seconds. `make setup` and `make deploy` derive it from schedule, deadline and lease, in retries.auto.tfvars.json."
   type = object({
-    count         = number
-    min_backoff   = number
-    max_backoff   = number
-    max_doublings = number
+    retry_count        = number
+    min_backoff        = number
+    max_backoff        = number
+    max_doublings      = number
+    max_retry_duration = number
   })
 
   validation {
-    condition     = var.retries.count >= 1 && var.retries.count <= 5
+    condition     = var.retries.retry_count >= 1 && var.retries.retry_count <= 5
     error_message = "Cloud Scheduler allows 5 retries; without one, a run whose attempt crashes is lost."
   }
 }

@@ -150,7 +150,8 @@ def _terraform(work: Path, expression: str, variables: dict[str, str]) -> str:
     )
     lines = result.stdout.strip().splitlines()
     if result.returncode or "Error:" in result.stderr or len(lines) != 1:
-        raise RefusedError(result.stderr or result.stdout)
+        words = re.sub("\x1b\\[[0-9]+m|│", "", result.stderr or result.stdout).split()
+        raise RefusedError(" ".join(words))
     return lines[0]
 
 

@@ -1,14 +1,14 @@
 """What Terraform files come to, as the table of what has to be deployed says it."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from tests.deployment.terraform.configuration import Configuration, evaluate
 from tests.deployment.expected import (
     Deployment,
     Firestore,
@@ -20,7 +20,9 @@ from tests.deployment.expected import (
     Spanner,
     Store,
     email,
+    retries,
 )
+from tests.deployment.terraform.configuration import Configuration, evaluate
 
 IMAGE: Final = f"us-docker.pkg.dev/some/image@sha256:{'0' * 64}"
 
@@ -46,7 +48,8 @@ class Plan:
         answers = yaml.safe_load((project / ".copier-answers.yml").read_text())
         configuration = Configuration.read(project / "infra")
         domain = email(answers["gcp_project"], "").removeprefix("@")
-        values = evaluate(configuration, work, domain=domain, **{"image": IMAGE} | variables)
+        given = {"image": IMAGE, "retries": json.dumps(asdict(retries(answers)))}
+        values = evaluate(configuration, work, domain=domain, **given | variables)
         return cls(project, values)
 
     def all(self, kind: str) -> list[dict[str, Any]]:
@@ -194,7 +197,7 @@ class Plan:
 
     def _job(self, accounts: Mapping[str, str]) -> Job:
         job = self.one("google_cloud_scheduler_job")
-        (target,), (retries,) = job["http_target"], job["retry_config"]
+        (target,), (retry,) = job["http_target"], job["retry_config"]
         (token,) = target["oidc_token"]
         return Job(
             name=job["name"],
@@ -206,10 +209,11 @@ class Plan:
             deadline=_seconds(job["attempt_deadline"]),
             headers=target["headers"],
             retries=Retries(
-                count=retries["retry_count"],
-                min_backoff=_seconds(retries["min_backoff_duration"]),
-                max_backoff=_seconds(retries["max_backoff_duration"]),
-                max_doublings=retries["max_doublings"],
+                retry_count=retry["retry_count"],
+                min_backoff=_seconds(retry["min_backoff_duration"]),
+                max_backoff=_seconds(retry["max_backoff_duration"]),
+                max_doublings=retry["max_doublings"],
+                max_retry_duration=_seconds(retry["max_retry_duration"]),
             ),
             method=target["http_method"],
         )

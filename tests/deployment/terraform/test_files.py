@@ -101,7 +101,8 @@ class TestVariables:
             ("retention", "0", "1 to 8760"),
             (
                 "retries",
-                "{count = 0, min_backoff = 5, max_backoff = 9, max_doublings = 5}",
+                '{"retry_count": 0, "min_backoff": 5, "max_backoff": 9, "max_doublings": 5,'
+                ' "max_retry_duration": 0}',
                 "a run whose attempt crashes is lost",
             ),
             ("image", "host/image:latest", "by its digest"),
@@ -122,4 +123,4 @@ class TestVariables:
     ) -> None:
         with pytest.raises(RefusedError) as refused:
             Plan.of(project, tmp_path / "work", **{name: value})
-        assert remedy in " ".join(re.sub(r"[^\w +:*/-]", " ", str(refused.value)).split())
+        assert remedy in str(refused.value)
