@@ -46,7 +46,8 @@ format: $(READY) ## Mend style and format where that is safe
 
 defaults: $(READY) ## Write the default renders that stand beside their .jinja files
 	rm -rf build/defaults
-	$(COPY) . build/defaults
+	$(COPY) --data deploy=terraform . build/defaults
+	$(COPY) --overwrite --data deploy=gcloud . build/defaults
 	for file in $(DEFAULT_RENDERS); do cp build/defaults/$$file template/$$file; done
 
 lock: | $(UV) ## Bring requirements.lock up to date

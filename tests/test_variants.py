@@ -44,6 +44,9 @@ TRACES = {
         r"auth[./]iam\b": {"iam"},
         r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
     },
+    "deploy": {
+        r"terraform|hcl": {"terraform"},
+    },
 }
 
 

@@ -74,6 +74,17 @@ def folder(terraform: str, tmp_path: Path) -> Folder:
     return Folder(tmp_path, ROOT / "template" / "infra")
 
 
+@pytest.fixture(scope="module")
+def installed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that is installed, as far as make can see."""
+    folder = tmp_path_factory.mktemp("installed") / "project"
+    project = render(template, folder, {"deploy": "terraform"})
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (project / ".venv" / "bin" / "uv").touch()
+    (project / ".venv" / ".ready").touch()
+    return project
+
+
 class TestSetup:
     def test_it_leaves_out_the_service_until_there_is_an_image(self, folder: Folder) -> None:
         result = folder.run("setup")
@@ -140,16 +151,6 @@ class TestDeploy:
 
 
 class TestMake:
-    @pytest.fixture(scope="class")
-    def installed(self, template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """A project that is installed, as far as make can see."""
-        folder = tmp_path_factory.mktemp("installed") / "project"
-        project = render(template, folder, {"deploy": "terraform"})
-        (project / ".venv" / "bin").mkdir(parents=True)
-        (project / ".venv" / "bin" / "uv").touch()
-        (project / ".venv" / ".ready").touch()
-        return project
-
     @pytest.fixture
     def project(self, installed: Path, tmp_path: Path) -> Path:
         return shutil.copytree(installed, tmp_path / "project")
