@@ -15,6 +15,10 @@ source "deploy/store/$STORE.sh"
 # shellcheck disable=SC1090 # One is there.
 source "deploy/auth/$AUTH.sh"
 
+# For the project's own code, which derives the job's retries.
+PYTHON=${PYTHON:-.venv/bin/python}
+export SERVICE JOB_ID SCHEDULE TIME_ZONE ATTEMPT_DEADLINE_SECONDS LEASE_SECONDS
+
 # gcloud takes the project from here, and asks nothing.
 export CLOUDSDK_CORE_PROJECT=$GOOGLE_CLOUD_PROJECT
 export CLOUDSDK_CORE_DISABLE_PROMPTS=1
