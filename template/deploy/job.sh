@@ -45,7 +45,8 @@ job_deploy() {
     # Headers that the owner has added stay; those of another scope go.
     if ((${#job_headers[@]})); then
       flags+=("--update-headers=$(join , "${job_headers[@]}")")
-    else
+    elif [[ $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
+      --format='value(httpTarget.headers)') == *X-Job-* ]]; then
       flags+=("--remove-headers=X-Job-Project,X-Job-Location")
     fi
     step "update the job $JOB_ID" "$remedy" gcloud scheduler jobs update http "$JOB_ID" "${flags[@]}"
