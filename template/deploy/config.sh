@@ -11,7 +11,7 @@ GOOGLE_CLOUD_PROJECT=${GOOGLE_CLOUD_PROJECT:-my-project}
 REGION=${REGION:-us-central1}
 SERVICE=${SERVICE:-nightly-report}
 
-# The job. Deadline, lease and retention are in seconds.
+# The job, from which dev.budget derives the retries. Deadline, lease and retention are in seconds.
 JOB_ID=${JOB_ID:-$SERVICE}
 SCHEDULE=${SCHEDULE:-*/15 * * * *}
 TIME_ZONE=${TIME_ZONE:-Etc/UTC}

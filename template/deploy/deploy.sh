@@ -6,6 +6,7 @@ source deploy/parts.sh
 source deploy/job.sh
 
 say "Deploying $SERVICE to the project $GOOGLE_CLOUD_PROJECT, region $REGION"
+retries # First, as it may refuse.
 platform_deploy
 auth_deploy
 job_deploy

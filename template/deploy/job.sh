@@ -16,21 +16,18 @@ job_scope() {
   esac
 }
 
-# Five retries, whose back-offs together are longer than the lease of an attempt that crashed (R31).
+# The retries follow from schedule, deadline and lease, so that a crash loses no run (R31).
 retries() {
-  local min_backoff=$(((LEASE_SECONDS + 60 + 30) / 31))
-  job_retries=(
-    --max-retry-attempts=5
-    "--min-backoff=$((min_backoff > 5 ? min_backoff : 5))s"
-    --max-backoff=3600s
-    --max-doublings=5
-  )
+  local printed
+  printed=$("$PYTHON" -m dev.budget --flags) ||
+    stop "there are no retries by which the job outlasts a crash." \
+      "Change what the line above says, in deploy/config.sh or by copier update."
+  read -ra job_retries <<<"$printed"
 }
 
 job_deploy() {
-  local job_uri job_headers job_retries flags remedy
+  local job_uri job_headers flags remedy
   job_scope
-  retries
   flags=(
     "--location=$REGION"
     "--schedule=$SCHEDULE"
@@ -48,7 +45,8 @@ job_deploy() {
     # Headers that the owner has added stay; those of another scope go.
     if ((${#job_headers[@]})); then
       flags+=("--update-headers=$(join , "${job_headers[@]}")")
-    else
+    elif [[ $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
+      --format='value(httpTarget.headers)') == *X-Job-* ]]; then
       flags+=("--remove-headers=X-Job-Project,X-Job-Location")
     fi
     step "update the job $JOB_ID" "$remedy" gcloud scheduler jobs update http "$JOB_ID" "${flags[@]}"

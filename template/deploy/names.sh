@@ -1,15 +1,16 @@
 # shellcheck shell=bash
 # The names that follow from those in config.sh.
 
-# fitted PURPOSE LIMIT: SERVICE-PURPOSE; a digest takes the place of the end of a service's name
-# that is too long for it.
-fitted() {
-  local name=$SERVICE-$1 digest
-  if ((${#name} > $2)); then
-    digest=$(python3 -c 'import hashlib, sys
+# In place of the end of a service's name that is too long. The others need none.
+if ((${#SERVICE} > 22)); then
+  DIGEST=$(python3 -c 'import hashlib, sys
 print(hashlib.sha256(sys.argv[1].encode()).hexdigest()[:6])' "$SERVICE")
-    name=${SERVICE:0:$(($2 - ${#1} - 8))}-$digest-$1
-  fi
+fi
+
+# fitted PURPOSE LIMIT: SERVICE-PURPOSE, in as many characters as there may be.
+fitted() {
+  local name=$SERVICE-$1
+  if ((${#name} > $2)); then name=${SERVICE:0:$(($2 - ${#1} - 8))}-$DIGEST-$1; fi
   printf '%s' "$name"
 }
 

@@ -4,9 +4,15 @@ Whatever a project is deployed with is held against it, so that no two ways can 
 """
 
 import hashlib
+import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
+
+from tests.rendering import ROOT, clean_environment
 
 Answers = Mapping[str, Any]
 """All answers, as a project records them in `.copier-answers.yml`."""
@@ -68,10 +74,11 @@ class Service:
 class Retries:
     """The retry settings of the Cloud Scheduler job (R31), in seconds."""
 
-    count: int
-    min_backoff: int
-    max_backoff: int
+    retry_count: int
+    min_backoff: float
+    max_backoff: float
     max_doublings: int
+    max_retry_duration: float
 
 
 @dataclass(frozen=True)
@@ -202,9 +209,28 @@ def expected(answers: Answers, project_number: str) -> Deployment:
 
 
 def retries(answers: Answers) -> Retries:
-    """Five retries whose back-offs outlast the lease of an attempt that has crashed (R31)."""
-    least = -(-(answers["lease"] + 60) // 31)
-    return Retries(count=5, min_backoff=max(5, least), max_backoff=3600, max_doublings=5)
+    """The retries that the project's own retry budget derives (R31)."""
+    return _retries(
+        answers["schedule"], answers["time_zone"], answers["attempt_deadline"], answers["lease"]
+    )
+
+
+@cache
+def _retries(schedule: str, time_zone: str, attempt_deadline: int, lease: int) -> Retries:
+    settings = {
+        "SCHEDULE": schedule,
+        "TIME_ZONE": time_zone,
+        "ATTEMPT_DEADLINE_SECONDS": str(attempt_deadline),
+        "LEASE_SECONDS": str(lease),
+    }
+    printed = subprocess.run(
+        [sys.executable, "-m", "dev.budget", "--json"],
+        cwd=ROOT / "template",
+        env=clean_environment() | settings,
+        check=True,
+        stdout=subprocess.PIPE,
+    ).stdout
+    return Retries(**json.loads(printed))
 
 
 _APIS: Final = frozenset(

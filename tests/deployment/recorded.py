@@ -207,10 +207,11 @@ def _job(recorder: Recorder, accounts: dict[str, str]) -> Job:
         deadline=_seconds(job["attemptDeadline"]),
         headers=target.get("headers", {}),
         retries=Retries(
-            count=retries["retryCount"],
+            retry_count=retries["retryCount"],
             min_backoff=_seconds(retries["minBackoffDuration"]),
             max_backoff=_seconds(retries["maxBackoffDuration"]),
             max_doublings=retries["maxDoublings"],
+            max_retry_duration=_seconds(retries["maxRetryDuration"]),
         ),
         method=target["httpMethod"],
     )
