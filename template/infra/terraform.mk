@@ -9,7 +9,8 @@ deploy: $(RETRIES) ## Build an image and deploy it; IMAGE=... deploys one that i
 	IMAGE="$(IMAGE)" infra/deploy.sh $(ARGS)
 
 check: check-infra
-check-infra:
+check-infra: $(READY)
+	cd infra && ../.venv/bin/shellcheck --external-sources *.sh
 	@if command -v terraform >/dev/null; then terraform fmt -check -diff infra; \
 	else echo "infra/ was not checked: terraform is not installed"; fi
 

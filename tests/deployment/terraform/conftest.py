@@ -21,7 +21,12 @@ EDGES: dict[str, dict[str, Any]] = {
     "a short name": {"service": "a"},
     "a project of a domain": {"gcp_project": "example.com:my-project"},
     "texts like code": {"project_name": '${x} %{y} "it\'s" \\n é 😀', "service": "x"},
-    "times at their limits": {"attempt_deadline": 1800, "lease": 3600, "retention": 24},
+    "times at their limits": {
+        "schedule": "0 */6 * * *",
+        "attempt_deadline": 1800,
+        "lease": 3600,
+        "retention": 24,
+    },
 }
 
 

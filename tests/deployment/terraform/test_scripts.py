@@ -81,6 +81,9 @@ def installed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = render(template, folder, {"deploy": "terraform"})
     (project / ".venv" / "bin").mkdir(parents=True)
     (project / ".venv" / "bin" / "uv").touch()
+    (project / ".venv" / "bin" / "shellcheck").symlink_to(
+        Path(sys.executable).with_name("shellcheck")
+    )
     (project / ".venv" / ".ready").touch()
     return project
 
@@ -153,7 +156,7 @@ class TestDeploy:
 class TestMake:
     @pytest.fixture
     def project(self, installed: Path, tmp_path: Path) -> Path:
-        return shutil.copytree(installed, tmp_path / "project")
+        return shutil.copytree(installed, tmp_path / "project", symlinks=True)
 
     def make(self, project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -187,6 +190,12 @@ class TestMake:
         assert self.make(project, "check-infra").returncode == 0
         (project / "infra" / "job.tf").write_text("locals {\na = 1\n}\n")
         assert self.make(project, "check-infra").returncode != 0
+
+    def test_check_finds_what_is_wrong_in_a_script(self, project: Path) -> None:
+        (project / "infra" / "setup.sh").write_text("#!/bin/sh\necho $1\n")
+        result = self.make(project, "check-infra")
+        assert result.returncode != 0
+        assert "SC2086" in result.stdout
 
     def test_help_lists_the_commands(self, project: Path) -> None:
         listed = self.make(project, "help").stdout
