@@ -32,7 +32,9 @@ def default_renders() -> list[str]:
 
 
 def test_there_are_default_renders() -> None:
-    assert {"pyproject.toml", "main.py", "Procfile", "app/defaults.py"} <= set(default_renders())
+    assert {"pyproject.toml", "main.py", "Procfile", "app/defaults.py", "deploy/config.sh"} <= set(
+        default_renders()
+    )
 
 
 @pytest.mark.parametrize("path", default_renders())

@@ -29,6 +29,10 @@ every_pair_of_selections = pytest.mark.parametrize(
 # The words by which a reader would notice a variant, and the variants in which they belong: the
 # Functions Framework is made of Flask and gunicorn.
 TRACES = {
+    "platform": {
+        r"dockerfile": {"cloud-run"},
+        r"buildpack": {"cloud-run-functions"},
+    },
     "framework": {
         r"functions.framework": {"functions-framework"},
         r"flask": {"flask", "functions-framework"},
