@@ -7,7 +7,8 @@ UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
-DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py
+DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py deploy/config.sh \
+	infra/answers.auto.tfvars infra/scope.tf infra/service.tf infra/cloudbuild.yaml
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +46,8 @@ format: $(READY) ## Mend style and format where that is safe
 
 defaults: $(READY) ## Write the default renders that stand beside their .jinja files
 	rm -rf build/defaults
-	$(COPY) . build/defaults
+	$(COPY) --data deploy=terraform . build/defaults
+	$(COPY) --overwrite --data deploy=gcloud . build/defaults
 	for file in $(DEFAULT_RENDERS); do cp build/defaults/$$file template/$$file; done
 
 lock: | $(UV) ## Bring requirements.lock up to date

@@ -1,6 +1,7 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
@@ -49,6 +50,12 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
+@cache
+def jinja_macros(path: str) -> Any:
+    """The macros of one of the questionnaire's own files, to call them as it does."""
+    return _environment().get_template(path).module
+
+
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
     environment = _environment()
@@ -63,64 +70,67 @@ def _compiled(source: str) -> jinja2.Template:
     return _environment().from_string(source)
 
 
+def _is_asked(question: str, answers: Answers) -> bool:
+    when = str(questions()[question].get("when", True))
+    return _compiled(when).render(answers).strip() != "False"
+
+
 def is_possible(answers: Answers) -> bool:
-    """Whether no choice among the answers is ruled out by another."""
+    """Whether no choice is ruled out by another, and none is made that is not asked for."""
     return not any(
         _compiled(choice.get("validator", "")).render(answers)
         for question, answer in answers.items()
         for choice in questions()[question]["choices"].values()
         if isinstance(choice, dict) and choice["value"] == answer
+    ) and all(
+        answer == values_of(question)[0] or _is_asked(question, answers)
+        for question, answer in answers.items()
     )
 
 
-def _asked(answers: Answers) -> Answers:
-    """Leave out the questions that are not asked where the others have these answers."""
-    kept = dict(answers)
-    for name in answers:
-        when = str(questions()[name].get("when", "true"))
-        if _compiled(when).render(answers).strip().lower() in ("false", ""):
-            del kept[name]
-    return kept
-
-
-def pairs_of(answers: Answers) -> set[Pair]:
-    """Every two answers of a variant."""
-    return set(itertools.combinations(sorted(answers.items()), 2))
-
-
 @cache
-def possible() -> list[Answers]:
-    """Every combination of choices that can be chosen, with what is asked then."""
+def _selections() -> dict[str, list[Answers]]:
+    """Every combination of choices that can be chosen, by the files that it leaves out."""
     names = choice_questions()
-    product = itertools.product(*map(values_of, names))
-    every = (dict(zip(names, values, strict=True)) for values in product)
-    asked = map(_asked, filter(is_possible, every))
-    return list({tuple(answers.items()): answers for answers in asked}.values())
+    patterns = [_compiled(text) for text in questionnaire()["_exclude"]]
+    found = dict[str, list[Answers]]()
+    for values in itertools.product(*map(values_of, names)):
+        answers = dict(zip(names, values, strict=True))
+        if is_possible(answers):
+            excluded = [one.render(answers, _copier_operation="copy") for one in patterns]
+            asked = {name: answers[name] for name in names if _is_asked(name, answers)}
+            found.setdefault("\n".join(excluded), []).append(asked)
+    return found
+
+
+def possible() -> list[Answers]:
+    """Every combination of choices that can be chosen; without the questions not asked then."""
+    return list(itertools.chain(*_selections().values()))
 
 
 @cache
 def variants() -> list[Answers]:
     """A variant for each selection of files, and as many as it takes for every two answers to meet.
 
-    The answers that select files make the full product. Their variants take turns in the answers
-    that only change text.
+    Those with the same files take turns in the answers that only change text.
     """
-    selections = dict[tuple[str | None, ...], list[Answers]]()
-    for answers in possible():
-        selection = tuple(answers.get(name) for name in file_questions())
-        selections.setdefault(selection, []).append(answers)
     missing = set[Pair]().union(*map(pairs_of, possible()))
     chosen = []
-    for every in selections.values():
+    for every in _selections().values():
         chosen.append(_most_of(missing, every))
         missing -= pairs_of(chosen[-1])
     return chosen + _covering(missing, possible())
 
 
-@cache
-def pairwise() -> list[Answers]:
-    """Few of the variants, among which every two answers meet that meet in any."""
-    return _covering(set[Pair]().union(*map(pairs_of, variants())), variants())
+def pairwise(every: list[Answers], names: Collection[str] | None = None) -> list[Answers]:
+    """Few of these variants, among which every two answers (to `names`) meet that meet in any."""
+    return _covering(set[Pair]().union(*(pairs_of(answers, names) for answers in every)), every)
+
+
+def pairs_of(answers: Answers, names: Collection[str] | None = None) -> set[Pair]:
+    """Every two answers of a variant (to `names`)."""
+    kept = [item for item in answers.items() if names is None or item[0] in names]
+    return set(itertools.combinations(sorted(kept), 2))
 
 
 def _covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
@@ -135,24 +145,36 @@ def _most_of(pairs: set[Pair], every: list[Answers]) -> Answers:
     return max(every, key=lambda answers: len(pairs_of(answers) & pairs))
 
 
+def with_defaults(answers: Answers) -> Answers:
+    """The answers of one who gives these and takes every other choice as it is offered."""
+    full = Answers()
+    for name in choice_questions():
+        full[name] = answers.get(name) or _offered(name, full)
+    return full
+
+
+def _offered(name: str, answers: Answers) -> str:
+    """The default of a question after the answers to those before it."""
+    return _compiled(questions()[name]["default"]).render(answers)
+
+
 def impossible_pairs() -> list[Answers]:
-    """Every two choices of which one rules out the other, while both go with the defaults."""
-    defaults = {name: values_of(name)[0] for name in choice_questions()}
-    changes = [(name, value) for name in choice_questions() for value in values_of(name)]
-    return [
-        dict(pair)
-        for pair in itertools.combinations(changes, 2)
-        if pair[0][0] != pair[1][0]
-        and is_possible(defaults | dict(pair[:1]))
-        and is_possible(defaults | dict(pair[1:]))
-        and not is_possible(defaults | dict(pair))
+    """Every choice, and every two, that cannot be made while all others are taken as offered."""
+    changes = [{name: value} for name in choice_questions() for value in values_of(name)]
+    alone = [change for change in changes if not is_possible(with_defaults(change))]
+    pairs = [
+        one | other
+        for one, other in itertools.combinations(changes, 2)
+        if one.keys() != other.keys() and one not in alone and other not in alone
     ]
+    return alone + [pair for pair in pairs if not is_possible(with_defaults(pair))]
 
 
 def name_of(answers: Answers) -> str:
-    """A test id: what is not the first value of its question, as `auth=verify,framework=flask`."""
+    """A test id: what is not as offered, such as `framework=flask,auth=verify`."""
+    full = with_defaults(answers)
     return ",".join(
-        f"{name}={value}" for name, value in answers.items() if value != values_of(name)[0]
+        f"{name}={value}" for name, value in answers.items() if value != _offered(name, full)
     )
 
 

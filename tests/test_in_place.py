@@ -12,9 +12,11 @@ SUFFIX = ".jinja"
 
 
 @pytest.fixture(scope="module")
-def default_project(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project of one who answers nothing."""
-    return render(template, tmp_path_factory.mktemp("default") / "project")
+def default_files(template: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of one who answers nothing, and those that another deployment adds to them."""
+    folder = tmp_path_factory.mktemp("default")
+    terraform = render(template, folder / "terraform", {"deploy": "terraform"})
+    return files_of(terraform) | files_of(render(template, folder / "project"))
 
 
 def in_template() -> list[str]:
@@ -29,21 +31,22 @@ def default_renders() -> list[str]:
 
 
 def test_there_are_default_renders() -> None:
-    assert {"pyproject.toml", "main.py", "Procfile", "app/defaults.py"} <= set(default_renders())
+    assert {"pyproject.toml", "main.py", "Procfile", "app/defaults.py", "deploy/config.sh"} <= set(
+        default_renders()
+    )
 
 
 @pytest.mark.parametrize("path", default_renders())
 def test_a_default_render_is_what_the_default_answers_give(
-    default_project: Path, path: str
+    default_files: dict[str, bytes], path: str
 ) -> None:
-    expected = (default_project / path).read_text()
-    assert (ROOT / "template" / path).read_text() == expected, "run `make defaults`"
+    assert (ROOT / "template" / path).read_bytes() == default_files[path], "run `make defaults`"
 
 
 def test_every_file_of_the_template_is_in_some_variant(template: Path, tmp_path: Path) -> None:
     reached = set[str]()
     with quick_renders():
-        for number, answers in enumerate(matrix.pairwise()):
+        for number, answers in enumerate(matrix.pairwise(matrix.variants())):
             reached |= files_of(render(template, tmp_path / f"{number}", dict(answers))).keys()
     answers_file = "{{ _copier_conf.answers_file }}.jinja"
     files = files_of(template / "template").keys() - {answers_file}

@@ -20,12 +20,18 @@ from tests.rendering import clean_environment, files_of, quick_renders, render
 every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
 """Mark: a test of each selection of files, with text-only answers in turn."""
 
-every_pair = pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
+every_pair = pytest.mark.parametrize(
+    "answers", matrix.pairwise(matrix.variants()), ids=matrix.name_of
+)
 """Mark: a test of as many variants as it takes for every two answers to meet."""
 
 # The words by which a reader would notice a variant, and the variants in which they belong: the
 # Functions Framework is made of Flask and gunicorn.
 TRACES = {
+    "platform": {
+        r"dockerfile": {"cloud-run"},
+        r"buildpack": {"cloud-run-functions"},
+    },
     "framework": {
         r"functions.framework": {"functions-framework"},
         r"flask": {"flask", "functions-framework"},
@@ -40,6 +46,9 @@ TRACES = {
     "auth": {
         r"auth[./]iam\b": {"iam"},
         r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
+    },
+    "deploy": {
+        r"terraform|hcl": {"terraform"},
     },
 }
 
@@ -129,7 +138,7 @@ class TestMatrix:
         """And so does each of them with every answer that selects files."""
         possible = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.possible()))
         met = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.variants()))
-        few = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.pairwise()))
+        few = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.pairwise(matrix.variants())))
         assert possible == met == few
 
     def test_the_map_reads_only_answers_that_can_be_chosen(self) -> None:

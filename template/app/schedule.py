@@ -10,7 +10,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import dropwhile, islice, takewhile
+from itertools import dropwhile, islice, pairwise, takewhile
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -18,6 +18,9 @@ from cronsim import CronSim, CronSimError
 
 _FIELD: Final = re.compile(r"(\*|[0-9]+|[A-Z]{3})(-([0-9]+|[A-Z]{3}))?(/[0-9]+)?")
 _LONGEST_SHIFT: Final = timedelta(days=1)
+_DAY: Final = timedelta(days=1)
+_YEAR: Final = 366 * _DAY
+_MANY: Final = 1500  # More than the minutes of a day.
 
 
 def parse_zone(name: str) -> ZoneInfo:
@@ -66,6 +69,38 @@ def times_between(
     """
     times = dropwhile(lambda time: time < since, _times(expression, zone, since, reverse=False))
     return takewhile(lambda time: time < until, times)
+
+
+def shortest_interval(expression: str, zone: ZoneInfo, now: datetime) -> timedelta:
+    """Return the shortest time between two scheduled times of the year that follows `now`.
+
+    Where fewer than two of them are in that year, it is the time between the next two. Changes of
+    the clocks count: they bring the times of a day closer together, or further apart.
+
+    Raises:
+        ValueError: `expression` is not unix-cron.
+    """
+    end = now + _YEAR
+    upcoming: list[datetime] = []
+    for time in islice(coming_times(expression, zone, now), _MANY):
+        upcoming.append(time)
+        if time >= end and len(upcoming) > 1:
+            break
+    stretches = [upcoming if len(upcoming) == 2 or upcoming[-1] < end else upcoming[:-1]]
+    if upcoming[-1] < end:
+        # So many times show every distance but those that a change of the clocks makes.
+        stretches += [
+            list(times_between(expression, zone, day - _DAY, day + 2 * _DAY))
+            for day in _days(now, end)
+            if day.astimezone(zone).utcoffset() != (day + _DAY).astimezone(zone).utcoffset()
+        ]
+    return min(later - one for times in stretches for one, later in pairwise(times))
+
+
+def _days(start: datetime, end: datetime) -> Iterator[datetime]:
+    while start < end:
+        yield start
+        start += _DAY
 
 
 def is_repeated(time: datetime, zone: ZoneInfo) -> bool:

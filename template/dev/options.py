@@ -12,13 +12,16 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from app import defaults
-from app.schedule import parse_zone, past_times
-from dev.backoff import RetryConfig
+from app.backoff import RetryConfig
+from app.kinds import settle_time
+from app.retry_budget import MOST_RETRIES, NoBudget, Times, retry_config
+from app.schedule import parse_zone, past_times, shortest_interval
 from dev.delivery import JobScope, Target
 from dev.plan import DEFAULT_SCENARIOS, KILLS, Fault, Scenario
 
 JOB_SCOPES = ("none", "header", "query", "path")
 SHORTEST_LEASE_SECONDS = 5
+SHORTEST_DEADLINE_SECONDS = 15
 
 _EPILOG = """\
 Without options it starts the server with a fresh SQLite store and plays what doubles or loses runs:
@@ -140,13 +143,21 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     for name, kind, default, help_text in (
         ("--lease", _whole(SHORTEST_LEASE_SECONDS), None, f"{SHORTEST_LEASE_SECONDS}"),
         ("--attempt-deadline", _seconds, deadline, "%(default)s"),
-        ("--retry-count", int, 5, "0 to 5; %(default)s"),
-        ("--max-retry-duration", _seconds, 0.0, "0 is no limit; %(default)g"),
-        ("--min-backoff", _seconds, 1.0, "%(default)g"),
-        ("--max-backoff", _seconds, 3600.0, "%(default)g"),
-        ("--max-doublings", int, 5, "%(default)s"),
     ):
         times.add_argument(name, type=kind, default=default, metavar="N", help=f"({help_text})")
+    retries = parser.add_argument_group(
+        "retries; times in seconds",
+        "those that `python -m dev.budget` would derive for this lease and, but in --real-time,"
+        f" attempts of {SHORTEST_DEADLINE_SECONDS} s; or with any of these:",
+    )
+    for name, kind, help_text in (
+        ("--retry-count", int, "0 to 5; 5"),
+        ("--max-retry-duration", _seconds, "0 is no limit; 0"),
+        ("--min-backoff", _seconds, "5"),
+        ("--max-backoff", _seconds, "3600"),
+        ("--max-doublings", int, "5"),
+    ):
+        retries.add_argument(name, type=kind, metavar="N", help=f"({help_text})")
     return parser
 
 
@@ -174,13 +185,7 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
             project=given.project,
             location=given.location,
         ),
-        retry=RetryConfig(
-            given.retry_count,
-            given.min_backoff,
-            given.max_backoff,
-            given.max_doublings,
-            given.max_retry_duration,
-        ),
+        retry=_retry(given, zone, now),
         schedule=given.schedule,
         zone=zone,
         scenarios=scenarios,
@@ -193,6 +198,29 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
         lease=given.lease or SHORTEST_LEASE_SECONDS,
         svg=given.svg,
     )
+
+
+def _retry(given: argparse.Namespace, zone: ZoneInfo, now: datetime) -> RetryConfig:
+    """Return the retry settings of the command line, or those of a job with this schedule."""
+    names = ("min_backoff", "max_backoff", "max_doublings", "max_retry_duration")
+    chosen = {name: value for name in names if (value := getattr(given, name)) is not None}
+    if chosen or given.retry_count is not None:
+        count = MOST_RETRIES if given.retry_count is None else given.retry_count
+        return RetryConfig(count, **chosen)
+    # As with the lease: to be quick, the retries are those of short attempts.
+    quick = not given.real_time
+    deadline = SHORTEST_DEADLINE_SECONDS if quick else math.ceil(given.attempt_deadline)
+    times = Times(
+        attempt_deadline=deadline,
+        request_timeout=deadline,
+        lease=given.lease or SHORTEST_LEASE_SECONDS,
+        interval=shortest_interval(given.schedule, zone, now).total_seconds(),
+        settle=settle_time(defaults.KIND),
+    )
+    try:
+        return retry_config(times)
+    except NoBudget as error:
+        raise ValueError(f"{error} Or give the retries by --retry-count and the like.") from error
 
 
 def _faults(given: argparse.Namespace) -> tuple[Fault, ...]:

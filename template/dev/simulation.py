@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from app.backoff import RetryConfig, next_gap
 from dev.attempt import Attempts, Reply
-from dev.backoff import RetryConfig, next_gap
 from dev.delivery import Answer
 from dev.plan import Fault, PlannedRun
 from dev.timeline import Timeline

@@ -10,7 +10,7 @@ from app.service import WORKER_BOOT_ERROR, Request, Service, create_service
 from dev.server import free_port
 from tests.support.logs import own_root_logger
 from tests.support.redis_server import Server
-from tests.support.service import SCHEDULED, Answer, idle
+from tests.support.service import SCHEDULED, Answer, idle, kind
 
 Start = Callable[..., Server]
 
@@ -29,7 +29,7 @@ def lines(captured: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 def started(environ: pytest.MonkeyPatch, url: str) -> Service:
     environ.setenv("RUN_STORE_URL", url)
-    return create_service(idle)
+    return create_service(kind(idle))
 
 
 def test_is_refused_where_the_server_evicts_records(

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import schedule
-from app.schedule import coming_times, is_repeated, parse_zone, past_times, times_between
+from app.schedule import (
+    coming_times,
+    is_repeated,
+    parse_zone,
+    past_times,
+    shortest_interval,
+    times_between,
+)
 
 PARIS = ZoneInfo("Europe/Paris")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -134,6 +141,48 @@ class TestBounds:
         """Days of the month and days of the week are joined by or, where both are given."""
         times = islice(coming_times("0 0 1 * MON", PARIS, self.SINCE), 4)
         assert [time.astimezone(PARIS).day for time in times] == [19, 26, 1, 2]
+
+
+class TestShortestInterval:
+    @pytest.mark.parametrize(
+        ("expression", "zone", "minutes"),
+        [
+            ("* * * * *", "Etc/UTC", 1),
+            ("*/15 * * * *", "Etc/UTC", 15),
+            ("1,59 * * * *", "Etc/UTC", 2),
+            ("*/7 * * * *", "Etc/UTC", 4),
+            ("0 9 * * *", "Etc/UTC", 24 * 60),
+            ("0 0 1,31 * *", "Etc/UTC", 24 * 60),
+            ("59 23 * * MON,TUE", "Etc/UTC", 24 * 60),
+            ("0 0 1 1 *", "Etc/UTC", 365 * 24 * 60),
+            ("0 0 29 2 *", "Etc/UTC", 1461 * 24 * 60),
+        ],
+    )
+    def test_is_the_time_between_the_closest_two_runs(
+        self, expression: str, zone: str, minutes: int
+    ) -> None:
+        """R31."""
+        found = shortest_interval(expression, parse_zone(zone), datetime(2026, 12, 31, tzinfo=UTC))
+        assert found == minutes * MINUTE
+
+    @pytest.mark.parametrize(
+        "now", [datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 7, 1, tzinfo=UTC)]
+    )
+    @pytest.mark.parametrize(
+        ("expression", "zone", "minutes"),
+        [
+            ("30 2 * * *", PARIS, 60),
+            ("0 12 * * *", PARIS, 23 * 60),
+            ("0 1,3 * * *", NEW_YORK, 60),
+            ("*/45 * * * *", LORD_HOWE, 15),
+            ("0,50 * * * *", LORD_HOWE, 10),
+        ],
+    )
+    def test_counts_the_changes_of_the_clocks_in_the_year_to_come(
+        self, expression: str, zone: ZoneInfo, minutes: int, now: datetime
+    ) -> None:
+        """R31: an hour that is shown twice or not at all moves two runs together."""
+        assert shortest_interval(expression, zone, now) == minutes * MINUTE
 
 
 class TestExpression:

@@ -14,6 +14,10 @@ from typing import ClassVar
 
 import pytest
 
+from app import defaults
+from app.backoff import RetryConfig
+from app.kinds import settle_time
+from app.retry_budget import Times, retry_config
 from dev.delivery import SPELLINGS, Answer, NoAnswer, Spelling, Target, request_headers, send
 from dev.delivery import request_path as path_of
 from dev.events import Event, EventLog, parse_event
@@ -25,6 +29,8 @@ from dev.serve import checked_port, local_environment, web_command
 from dev.verdict import events_of_run, judge_answers, judge_events
 
 TIME = datetime(2026, 10, 16, 12, 0, tzinfo=UTC)
+DEADLINE = {"ATTEMPT_DEADLINE_SECONDS": "180"}
+QUARTERS = ["--schedule", "*/15 * * * *", "--time-zone", "Etc/UTC"]
 TARGET = Target("http://127.0.0.1:8080/", "nightly-report")
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -337,6 +343,11 @@ class TestRunningServer:
         assert "nothing listens" in capsys.readouterr().out
 
 
+def derived(*, deadline: float, lease: float) -> RetryConfig:
+    """The retries of this project's kind of job every 15 minutes."""
+    return retry_config(Times(deadline, deadline, lease, 900, settle_time(defaults.KIND)))
+
+
 class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -373,6 +384,29 @@ class TestCommandLine:
             Fault.LOST_ANSWER,
             Fault.KILL_AFTER_CLAIM,
         }
+
+    def test_retries_soon_as_short_attempts_and_leases_allow(self) -> None:
+        """R31."""
+        assert parse(QUARTERS, {}, TIME).retry == derived(deadline=15, lease=5)
+        longer = [*QUARTERS, "--lease", "60"]
+        assert parse(longer, {}, TIME).retry == derived(deadline=15, lease=60)
+
+    def test_in_real_time_retries_as_the_job_would(self) -> None:
+        """R31: from the attempt deadline, the lease and the schedule."""
+        options = parse([*QUARTERS, "--real-time", "--lease", "60"], DEADLINE, TIME)
+        assert options.retry == derived(deadline=180, lease=60)
+
+    def test_explains_where_no_retries_would_do(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """R31."""
+        with pytest.raises(SystemExit):
+            parse(["--real-time", "--schedule", "* * * * *"], DEADLINE, TIME)
+        message = capsys.readouterr().err
+        assert "A crash could lose the run" in message
+        assert "--retry-count" in message
+
+    def test_retries_as_it_is_told_with_the_defaults_of_cloud_scheduler(self) -> None:
+        assert parse(["--retry-count", "2"], {}, TIME).retry == RetryConfig(2)
+        assert parse(["--min-backoff", "0.5"], {}, TIME).retry == RetryConfig(5, 0.5)
 
     def test_combines_faults_in_an_order_in_which_all_can_strike(self) -> None:
         arguments = ["--runs", "2", "--lost-answer", "--kill", "in-job", "--duplicates", "3"]

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-LINEAR_STEP_SECONDS = 2.0
+LINEAR_STEP_SECONDS: Final = 2.0
 """What each gap adds to the one before it once the doublings are used up.
 
 Recorded in production: 2, 4, 8, 16, 18 s (2 s, three doublings) and 4, 8, 10, 12 s (4 s, one
@@ -12,7 +13,7 @@ end the retries earlier, so to plan with the recorded step is also the careful c
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RetryConfig:
     """A job's `retryConfig`. Durations are in seconds; the defaults are Cloud Scheduler's.
 

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from app.backoff import RetryConfig, gap, next_gap, retry_starts
 from app.schedule import coming_times, parse_zone, past_times
-from dev.backoff import RetryConfig, gap, next_gap, retry_starts
 
 NOW = datetime(2026, 10, 16, 12, 7, 30, tzinfo=UTC)
 

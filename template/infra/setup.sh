@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# `make setup`: create or change everything but the image. Arguments go to `terraform apply`.
+set -euo pipefail
+cd "$(dirname "$0")"
+source ./steps.sh
+
+need terraform
+initialize
+image=$(running_image)
+terraform apply -var "image=$image" "$@"
+if [[ -z $image ]]; then
+  echo "All is set up but the service and its job. Next: make deploy"
+fi

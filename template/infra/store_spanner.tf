@@ -1,0 +1,38 @@
+# The records: the smallest instance, and a database in which Spanner deletes what has expired.
+locals {
+  store_services   = ["spanner.googleapis.com"]
+  store_name_limit = 30
+  store_url        = "spanner://${var.project}/${google_spanner_instance.runs.name}/${google_spanner_database.runs.name}?table=scheduler_runs"
+  # The application's own statements, so that there is one text of the tables.
+  statements = split(";", replace(file("${path.module}/../app/dedup/stores/spanner.sql"), "/(?m)^--.*$/", ""))
+}
+
+resource "google_spanner_instance" "runs" {
+  name             = "${var.service}-runs"
+  display_name     = local.names["runs"]
+  config           = "regional-${var.region}"
+  edition          = "STANDARD"
+  processing_units = 100
+
+  depends_on = [google_project_service.required]
+}
+
+resource "google_spanner_database" "runs" {
+  instance               = google_spanner_instance.runs.name
+  name                   = "runs"
+  ddl                    = compact([for statement in local.statements : trimspace(statement)])
+  deletion_protection    = var.deletion_protection
+  enable_drop_protection = var.deletion_protection
+}
+
+resource "google_spanner_database_iam_member" "runs" {
+  instance = google_spanner_instance.runs.name
+  database = google_spanner_database.runs.name
+  role     = "roles/spanner.databaseUser"
+  member   = google_service_account.accounts["runner"].member
+}
+
+output "run_store_url" {
+  description = "RUN_STORE_URL, for `make runs` on your own machine."
+  value       = local.store_url
+}

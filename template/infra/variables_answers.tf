@@ -1,0 +1,107 @@
+# What the template's questions answered. The values are in answers.auto.tfvars, which
+# `copier update -d NAME=VALUE` changes: `make check` looks at the answers alone.
+variable "project" {
+  description = "Id of the Google Cloud project."
+  type        = string
+
+  validation {
+    condition     = can(regex("^([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]$", var.project))
+    error_message = "Use the project's id, such as my-project, not its name or number."
+  }
+}
+
+variable "region" {
+  description = "Region of the service, its records and its Cloud Scheduler job."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
+    error_message = "Use the name of one region, such as us-central1, not of a zone or a multi-region."
+  }
+}
+
+variable "service" {
+  description = "Name of the service and its Cloud Scheduler job; part of every run's key."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]([a-z0-9-]{0,47}[a-z0-9])?$", var.service))
+    error_message = "Use 1 to 49 lower-case letters, digits and hyphens; begin with a letter and do not end with a hyphen."
+  }
+}
+
+variable "description" {
+  description = "What the job is called; people read it."
+  type        = string
+
+  validation {
+    condition     = length(var.description) >= 1 && length(var.description) <= 500
+    error_message = "Cloud Scheduler allows 1 to 500 characters."
+  }
+}
+
+variable "schedule" {
+  description = "When the job runs: five unix-cron fields."
+  type        = string
+
+  validation {
+    condition     = can(regex("^([0-9A-Z*/,-]+ ){4}[0-9A-Z*/,-]+$", var.schedule))
+    error_message = "Write five unix-cron fields, as in */15 * * * *: with an English schedule, no run could be told from the next."
+  }
+}
+
+variable "time_zone" {
+  description = "Time zone of the schedule."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[A-Za-z]", var.time_zone))
+    error_message = "Use a name of the tz database, such as Etc/UTC or Europe/Berlin, not an offset."
+  }
+}
+
+variable "attempt_deadline" {
+  description = "Seconds that one attempt may take: the job's attempt deadline and the service's request time-out."
+  type        = number
+
+  validation {
+    condition     = var.attempt_deadline >= 15 && var.attempt_deadline <= 1800
+    error_message = "Cloud Scheduler allows an HTTP target 15 to 1800 seconds."
+  }
+}
+
+variable "lease" {
+  description = "Seconds without a renewal after which an attempt is taken for dead."
+  type        = number
+
+  validation {
+    condition     = var.lease >= 5 && var.lease <= 3600
+    error_message = "Use 5 to 3600 seconds."
+  }
+}
+
+variable "retention" {
+  description = "Hours for which the record of a run is kept."
+  type        = number
+
+  validation {
+    condition     = var.retention >= 1 && var.retention <= 8760
+    error_message = "Use 1 to 8760 hours."
+  }
+}
+
+variable "retries" {
+  description = "How the job is retried; times are in seconds. `make setup` and `make deploy` derive it from schedule, deadline and lease, in retries.auto.tfvars.json."
+  type = object({
+    retry_count        = number
+    min_backoff        = number
+    max_backoff        = number
+    max_doublings      = number
+    max_retry_duration = number
+  })
+
+  validation {
+    condition     = var.retries.retry_count >= 1 && var.retries.retry_count <= 5
+    error_message = "Cloud Scheduler allows 5 retries; without one, a run whose attempt crashes is lost."
+  }
+}

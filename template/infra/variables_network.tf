@@ -1,0 +1,11 @@
+variable "network" {
+  description = "VPC network through which the service reaches its records."
+  type        = string
+  default     = "default"
+}
+
+variable "subnetwork" {
+  description = "Subnetwork, in the region, of whose addresses the service's instances take some: /26 or larger."
+  type        = string
+  default     = "default"
+}
