@@ -123,17 +123,21 @@ def source_variants() -> list[Answers]:
 
 def tested_variants() -> list[Answers]:
     """Few selections of files, with every pair of what the answers select among them."""
-    names = file_questions()
+    return pairwise(source_variants(), file_questions())
+
+
+def pairwise(variants: list[Answers], names: list[str]) -> list[Answers]:
+    """Few of the variants, with every pair of answers to the named questions among them."""
     pairs = {
         index: set(itertools.combinations([(name, answers[name]) for name in names], 2))
-        for index, answers in enumerate(source_variants())
+        for index, answers in enumerate(variants)
     }
     missing = set[tuple[tuple[str, str], ...]]().union(*pairs.values())
     chosen = []
     while missing:
         best = max(pairs, key=lambda index: len(pairs[index] & missing))
         missing -= pairs[best]
-        chosen.append(source_variants()[best])
+        chosen.append(variants[best])
     return chosen
 
 

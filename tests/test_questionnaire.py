@@ -19,6 +19,7 @@ LIMITS: dict[str, list[Any]] = {
     "project_name": ["x", "x" * 60, "a 'b' \"c\""],
     "service": ["a", "a" + "-1" * 24, "a--b"],
     "gcp_project": ["abcdef", "a" * 30, "my-project-42", "example.com:proj"],
+    "region": ["us-central1", "northamerica-northeast2", "me-central2"],
     "time_zone": ["UTC", "Etc/GMT+5", "America/Argentina/Buenos_Aires", "America/Port-au-Prince"],
     "attempt_deadline": [15, 1800],
     "lease": [5, 3600],
@@ -53,6 +54,14 @@ REFUSALS: dict[str, list[tuple[Any, str]]] = {
         ("project-", "not ending with a hyphen"),
         ("project:other", "is no project id"),
         ("my-project\n", "is no project id"),
+    ],
+    "region": [
+        ("", "is no region"),
+        ("us-central1-a", "not of a zone"),
+        ("us-central", "us-central1"),
+        ("eu", "multi-region"),
+        ("US-Central1", "is no region"),
+        ("us-central1\n", "is no region"),
     ],
     "time_zone": [
         ("", "tz database"),

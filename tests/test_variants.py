@@ -29,6 +29,9 @@ every_pair_of_selections = pytest.mark.parametrize(
 # The words by which a reader would notice a variant, and the variants in which they belong: the
 # Functions Framework is made of Flask and gunicorn.
 TRACES = {
+    "platform": {
+        r"app\.yaml|gcloud app ": {"app-engine"},
+    },
     "framework": {
         r"functions.framework": {"functions-framework"},
         r"flask": {"flask", "functions-framework"},
@@ -41,6 +44,7 @@ TRACES = {
         r"redis|memorystore|valkey": {"memorystore"},
     },
     "auth": {
+        r"auth[./]app_engine\b|AUTH=app-engine": {"app-engine"},
         r"auth[./]iam\b": {"iam"},
         r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
     },

@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# The Cloud Scheduler job, which calls the service at $URL.
+
+# The job's address and headers tell its project and region as JOB_SCOPE wants it (R05).
+job_scope() {
+  job_uri=$URL/
+  job_headers=()
+  case $JOB_SCOPE in
+    none) ;;
+    header)
+      job_headers=("X-Job-Project=$GOOGLE_CLOUD_PROJECT" "X-Job-Location=$REGION")
+      ;;
+    query) job_uri+="?project=$GOOGLE_CLOUD_PROJECT&location=$REGION" ;;
+    path) job_uri+="projects/$GOOGLE_CLOUD_PROJECT/locations/$REGION" ;;
+    *) stop "JOB_SCOPE is '$JOB_SCOPE'." "It can be none, header, query or path." ;;
+  esac
+}
+
+# The retries follow from schedule, deadline and lease, so that a crash loses no run (R31).
+retries() {
+  local printed
+  printed=$("$PYTHON" -m dev.budget --flags) ||
+    stop "there are no retries by which the job outlasts a crash." \
+      "Change what the line above says, in deploy/config.sh or by copier update."
+  read -ra job_retries <<<"$printed"
+}
+
+job_deploy() {
+  local job_uri job_headers flags remedy
+  job_scope
+  flags=(
+    "--location=$REGION"
+    "--schedule=$SCHEDULE"
+    "--time-zone=$TIME_ZONE"
+    "--uri=$job_uri"
+    --http-method=post
+    "--oidc-service-account-email=$(address "$CALLER")"
+    "--oidc-token-audience=$URL"
+    "--attempt-deadline=${ATTEMPT_DEADLINE_SECONDS}s"
+    "${job_retries[@]}"
+  )
+  remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on\
+ $(address "$CALLER")."
+  if exists gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION"; then
+    # Headers that the owner has added stay; those of another scope go.
+    if ((${#job_headers[@]})); then
+      flags+=("--update-headers=$(join , "${job_headers[@]}")")
+    else
+      flags+=("--remove-headers=X-Job-Project,X-Job-Location")
+    fi
+    step "update the job $JOB_ID" "$remedy" gcloud scheduler jobs update http "$JOB_ID" "${flags[@]}"
+  else
+    if ((${#job_headers[@]})); then flags+=("--headers=$(join , "${job_headers[@]}")"); fi
+    step "create the job $JOB_ID" "$remedy" gcloud scheduler jobs create http "$JOB_ID" "${flags[@]}"
+  fi
+}

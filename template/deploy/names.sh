@@ -1,0 +1,26 @@
+# shellcheck shell=bash
+# The names that follow from those in config.sh.
+
+# In place of the end of a service's name that is too long. The others need none.
+if ((${#SERVICE} > 22)); then
+  DIGEST=$(python3 -c 'import hashlib, sys
+print(hashlib.sha256(sys.argv[1].encode()).hexdigest()[:6])' "$SERVICE")
+fi
+
+# fitted PURPOSE LIMIT: SERVICE-PURPOSE, in as many characters as there may be.
+fitted() {
+  local name=$SERVICE-$1
+  if ((${#name} > $2)); then name=${SERVICE:0:$(($2 - ${#1} - 8))}-$DIGEST-$1; fi
+  printf '%s' "$name"
+}
+
+# address ACCOUNT: a domain-scoped project (example.com:project) is written the other way round.
+address() {
+  local place=$GOOGLE_CLOUD_PROJECT
+  if [[ $place == *:* ]]; then place=${place#*:}.${place%%:*}; fi
+  printf '%s@%s.iam.gserviceaccount.com' "$1" "$place"
+}
+
+RUNNER=$(fitted runner 30)   # The service runs as this account.
+CALLER=$(fitted caller 30)   # The job sends this account's token.
+BUILDER=$(fitted builder 30) # Cloud Build builds as this account.

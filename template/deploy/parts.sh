@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# What both commands need: the settings, the names, and the chosen platform, store and check.
+#
+# A platform has `platform_setup` and `platform_deploy`; a store has `store_apis`, `store_setup`,
+# and `store_deploy`, which adds to `environment` and `flags` of the service; a check of the caller
+# has `auth_flags` and `auth_deploy`.
+
+source deploy/config.sh
+source deploy/names.sh
+source deploy/steps.sh
+# shellcheck disable=SC1090 # One is there.
+source "deploy/platform/$PLATFORM.sh"
+# shellcheck disable=SC1090 # One is there.
+source "deploy/store/$STORE.sh"
+# shellcheck disable=SC1090 # One is there.
+source "deploy/auth/$AUTH.sh"
+
+# For the project's own code, which derives the job's retries.
+PYTHON=${PYTHON:-.venv/bin/python}
+export SERVICE JOB_ID SCHEDULE TIME_ZONE ATTEMPT_DEADLINE_SECONDS LEASE_SECONDS
+
+# gcloud takes the project from here, and asks nothing.
+export CLOUDSDK_CORE_PROJECT=$GOOGLE_CLOUD_PROJECT
+export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+
+if ! command -v gcloud >/dev/null; then
+  stop "gcloud is not installed." "Install the Google Cloud CLI, and log in: gcloud auth login"
+fi

@@ -1,0 +1,104 @@
+"""What the Cloud Scheduler job sends is what the service accepts."""
+
+import subprocess
+import sys
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.dedup.delivery import JobScope, is_run_path, read_delivery
+from app.settings import Settings
+from tests.gcloud.conftest import Deploy
+from tests.support.gcloud import ROOT, parts
+
+every_auth = pytest.mark.parametrize("auth", parts("auth"))
+
+
+class TestScope:
+    @pytest.mark.parametrize("scope", list(JobScope))
+    def test_the_service_reads_project_and_region(self, deployed: Deploy, scope: JobScope) -> None:
+        """R05."""
+        done = deployed({"JOB_SCOPE": scope.value})
+        sent = done.job.get("--headers", "")
+        headers = dict(pair.split("=", 1) for pair in sent.split(",") if pair) | {
+            "X-CloudScheduler-JobName": "nightly-report",
+            "X-CloudScheduler-ScheduleTime": "2026-10-16T12:00:00Z",
+        }
+        place = urlsplit(done.job["--uri"])
+        query = {name: tuple(values) for name, values in parse_qs(place.query).items()}
+        assert is_run_path(place.path, scope)
+        delivery = read_delivery(
+            {name.lower(): (value,) for name, value in headers.items()}, place.path, query, scope
+        )
+        settings = Settings.from_environ(done.environment)
+        assert settings.job_scope is scope
+        expected = ("", "") if scope is JobScope.NONE else (settings.gcp_project, "us-central1")
+        assert (delivery.project, delivery.location) == expected
+
+
+class TestCaller:
+    @every_auth
+    def test_its_token_is_the_one_that_the_service_expects(
+        self, deployed: Deploy, auth: str
+    ) -> None:
+        """R33."""
+        done = deployed(auth=auth)
+        settings = Settings.from_environ(done.environment)
+        assert done.job["--oidc-token-audience"] == settings.auth_audience == done.root
+        assert done.job["--oidc-service-account-email"] == settings.auth_service_account
+
+    @every_auth
+    def test_cloud_run_checks_it_unless_the_service_does(self, deployed: Deploy, auth: str) -> None:
+        """R33."""
+        done = deployed(auth=auth)
+        checked = auth == "iam"
+        assert ("--invoker-iam-check" in done.service) is checked
+        assert ("--no-invoker-iam-check" in done.service) is not checked
+        invokers = [
+            call.flags["--member"]
+            for call in done.calls
+            if call.flags.get("--role") == "roles/run.invoker"
+        ]
+        account = done.job["--oidc-service-account-email"]
+        assert invokers == ([f"serviceAccount:{account}"] if checked else [])
+
+
+class TestRetries:
+    def test_they_are_those_of_the_retry_budget(self, deployed: Deploy) -> None:
+        """R31."""
+        job = deployed({"PYTHON": sys.executable, "LEASE_SECONDS": "120"}).job
+        printed = subprocess.run(
+            [sys.executable, "-m", "dev.budget", "--flags"],
+            cwd=ROOT,
+            env={"LEASE_SECONDS": "120"},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        flags = dict(flag.split("=") for flag in printed.stdout.split())
+        assert flags
+        assert flags.items() <= job.items()
+
+
+class TestNames:
+    def test_a_long_name_leaves_the_accounts_apart(self, deployed: Deploy) -> None:
+        """An account's id has at most 30 characters, a service's name 49."""
+        first, second = (
+            deployed({"SERVICE": f"{'monthly-invoice-run-of-the-company-no-' * 2}"[:48] + end})
+            for end in "ab"
+        )
+        accounts = [
+            address.partition("@")[0]
+            for done in (first, second)
+            for address in (
+                done.service["--service-account"],
+                done.job["--oidc-service-account-email"],
+            )
+        ]
+        assert len(set(accounts)) == 4
+        assert max(map(len, accounts)) <= 30
+
+    def test_a_domain_scoped_project_has_its_accounts_elsewhere(self, deployed: Deploy) -> None:
+        done = deployed({"GOOGLE_CLOUD_PROJECT": "example.com:billing"})
+        place = "billing.example.com.iam.gserviceaccount.com"
+        assert done.service["--service-account"].endswith(f"@{place}")

@@ -1,0 +1,34 @@
+"""The service reaches the Redis instance, and nobody else learns how."""
+
+from app.dedup.stores.redis.address import Address
+from app.settings import Settings
+from tests.gcloud.conftest import Deploy
+from tests.support.gcloud import REDIS
+
+
+def test_the_service_trusts_the_certificates_that_it_gets(deployed: Deploy) -> None:
+    done = deployed(store="memorystore")
+    address = Address.parse(Settings.from_environ(done.environment).run_store_url)
+    assert address.tls
+    assert f"{address.host}:{address.port}" == REDIS[0]
+    assert address.password == REDIS[1]
+    assert address.ca_certs in done.secrets
+
+
+def test_the_password_is_in_a_secret_alone(deployed: Deploy) -> None:
+    done = deployed(store="memorystore")
+    assert "RUN_STORE_URL" in done.secrets
+    assert not [call for call in done.calls if REDIS[1] in str(call.flags) + call.words]
+
+
+def test_a_full_instance_refuses_instead_of_forgetting(deployed: Deploy) -> None:
+    """R29: eviction would let a run be done twice."""
+    created = deployed(store="memorystore").flags("redis instances create")
+    assert created["--redis-config"] == "maxmemory-policy=noeviction"
+    assert "--enable-auth" in created
+
+
+def test_the_service_has_a_way_to_its_network(deployed: Deploy) -> None:
+    done = deployed(store="memorystore")
+    assert done.service["--network"] == done.flags("redis instances create")["--network"]
+    assert done.service["--vpc-egress"] == "private-ranges-only"

@@ -1,0 +1,113 @@
+"""What the deployment tells the service is what the service reads."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import defaults
+from app.records.settings import RecordsSettings
+from app.settings import Settings
+from tests.gcloud.conftest import Deploy
+from tests.support.gcloud import ROOT, parts
+
+every_platform = pytest.mark.parametrize("platform", parts("platform"))
+every_store = pytest.mark.parametrize("store", parts("store"))
+every_auth = pytest.mark.parametrize("auth", parts("auth"))
+
+
+class Noted(dict[str, str]):
+    """An environment that notes which variables are looked up."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        super().__init__(values)
+        self.read = set[str]()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a value, and note its name."""
+        self.read.add(name)
+        return super().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a value, and note its name."""
+        self.read.add(str(name))
+        return super().__contains__(name)
+
+
+@every_store
+@every_auth
+class TestEnvironment:
+    def test_the_service_starts_with_it(self, deployed: Deploy, store: str, auth: str) -> None:
+        """R33, R41: a platform's own variable is there too, which rules some settings out."""
+        environment = deployed(store=store, auth=auth).environment
+        settings = Settings.from_environ(environment)
+        assert settings.auth == auth
+        assert settings.service == "nightly-report"
+
+    def test_every_variable_is_read(self, deployed: Deploy, store: str, auth: str) -> None:
+        environment = Noted(deployed(store=store, auth=auth).environment)
+        Settings.from_environ(environment)
+        RecordsSettings.from_environ(environment)
+        assert environment.keys() <= environment.read
+
+
+class TestAgreement:
+    def test_deployment_and_code_have_the_same_answers(self, deployed: Deploy) -> None:
+        """R16, R29, R32."""
+        settings = Settings.from_environ(deployed().environment)
+        records = RecordsSettings.from_environ(deployed().environment)
+        assert settings.lease == defaults.LEASE_SECONDS
+        assert settings.retention == defaults.RETENTION_SECONDS
+        assert settings.request_timeout == defaults.ATTEMPT_DEADLINE_SECONDS
+        assert settings.job_scope == defaults.JOB_SCOPE
+        assert settings.gcp_project == defaults.GCP_PROJECT
+        assert (records.schedule, records.time_zone) == (defaults.SCHEDULE, defaults.TIME_ZONE)
+
+    @every_platform
+    def test_a_request_may_take_as_long_as_an_attempt(
+        self, deployed: Deploy, platform: str
+    ) -> None:
+        """R32."""
+        done = deployed(platform=platform)
+        deadline = done.job["--attempt-deadline"]
+        assert done.service["--timeout"] == deadline
+        work_limit = Settings.from_environ(done.environment).request_timeout
+        assert work_limit <= float(deadline.removesuffix("s"))
+
+    @every_platform
+    def test_a_lease_is_renewed_outside_of_requests(self, deployed: Deploy, platform: str) -> None:
+        """R18: an attempt goes on when its request has timed out."""
+        assert "--no-cpu-throttling" in deployed(platform=platform).service
+
+    @every_platform
+    def test_it_runs_as_an_account_of_its_own(self, deployed: Deploy, platform: str) -> None:
+        """R34."""
+        accounts = deployed(platform=platform)
+        assert accounts.service["--service-account"] != accounts.job["--oidc-service-account-email"]
+
+
+@pytest.mark.skipif(not (ROOT / "Dockerfile").exists(), reason="no Dockerfile: a buildpack builds")
+class TestImage:
+    def test_it_starts_what_the_procfile_says(self, tmp_path: Path) -> None:
+        _, command = (ROOT / "Procfile").read_text().strip().split(": ", 1)
+        program = tmp_path / command.split()[0]
+        program.write_text('#!/bin/sh\necho "${0##*/} $*"\n')
+        program.chmod(0o755)
+        (line,) = [
+            line.removeprefix("CMD ")
+            for line in (ROOT / "Dockerfile").read_text().splitlines()
+            if line.startswith("CMD ")
+        ]
+        path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+        started = subprocess.run(
+            json.loads(line),
+            cwd=ROOT,
+            env={"PATH": path, "PORT": "8123"},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert started.stdout.split() == command.replace("$PORT", "8123").split()

@@ -1,0 +1,131 @@
+"""The deployment scripts, run against a gcloud that only notes what it is told."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_FAKE = Path(__file__).with_name("gcloud.sh")
+
+REDIS = ("10.0.0.3:6378", "a-password")
+"""Address and password of the Redis instance."""
+
+
+def parts(kind: str) -> list[str]:
+    """Return which parts of a kind (platform, store, auth) this project has."""
+    return sorted(path.stem for path in (ROOT / "deploy" / kind).glob("*.sh"))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of gcloud: its words, its flags by name, and what came by its standard input."""
+
+    words: str
+    flags: dict[str, str]
+    given: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What a run of the scripts told gcloud, in the order of the calls."""
+
+    calls: list[Call]
+
+    def flags(self, command: str) -> dict[str, str]:
+        """Return the flags of the one call whose words begin with `command`."""
+        (found,) = [call.flags for call in self.calls if call.words.startswith(command)]
+        return found
+
+    @property
+    def service(self) -> dict[str, str]:
+        """The flags of the service's deployment."""
+        return self.flags("run deploy")
+
+    @property
+    def job(self) -> dict[str, str]:
+        """The flags of the Cloud Scheduler job."""
+        return self.flags("scheduler jobs create http")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The service's environment: plain values, what secrets hold, and the platform's own."""
+        changes = self.service["--update-env-vars"]
+        separator, listed = changes[1], changes[3:]
+        found = dict(item.split("=", 1) for item in listed.split(separator))
+        for name, secret in self.secrets.items():
+            if not name.startswith("/"):
+                found[name] = self.secret(secret)
+        return found | {"K_SERVICE": found["SERVICE"]}
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Secrets by the variable or the file of the service that gets them."""
+        listed = self.service.get("--update-secrets", "")
+        pairs = [item.split("=", 1) for item in listed.split(",") if item]
+        return {name: secret.removesuffix(":latest") for name, secret in pairs}
+
+    def secret(self, name: str) -> str:
+        """Return what was put into a secret."""
+        (found,) = [
+            call.given for call in self.calls if call.words == f"secrets versions add {name}"
+        ]
+        return found
+
+    @property
+    def root(self) -> str:
+        """The URL of the service."""
+        place = urlsplit(self.job["--uri"])
+        return f"{place.scheme}://{place.netloc}"
+
+
+def deploy(folder: Path, answers: dict[str, str], **environment: str) -> Deployed:
+    """Set up and deploy a copy of this project, with the parts that `answers` names."""
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed, which the deployment scripts need")
+    project, programs, calls = folder / "project", folder / "bin", folder / "calls"
+    shutil.copytree(ROOT / "deploy", project / "deploy")
+    config = project / "deploy" / "config.sh"
+    text = config.read_text()
+    for kind, name in answers.items():
+        text = re.sub(rf"(?m)^{kind.upper()}=.*$", f"{kind.upper()}={name}", text)
+    config.write_text(text)
+    for lock in ("uv.lock", "requirements.txt"):
+        (project / lock).touch()
+    programs.mkdir()
+    shutil.copy(_FAKE, programs / "gcloud")
+    # The project's own code takes longer than all the rest, and derives the same each time.
+    (programs / "python").write_text("#!/bin/sh\necho --max-retry-attempts=5\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    # What a developer has set for `make serve` is none of the deployment's.
+    settings = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHON": os.fspath(programs / "python"),
+        "PYTHONPATH": os.fspath(ROOT),
+        "CALLS": os.fspath(calls),
+        "SERVICE": "nightly-report",
+    }
+    for script in ("setup.sh", "deploy.sh"):
+        result = subprocess.run(
+            [project / "deploy" / script],
+            env=settings | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+    return Deployed([_call(record) for record in calls.read_text().split("\x1e")[:-1]])
+
+
+def _call(record: str) -> Call:
+    listed, given = record.split("\x1f\x1f")
+    arguments = listed.split("\x1f")
+    words = " ".join(argument for argument in arguments if not argument.startswith("--"))
+    flags = [argument.partition("=") for argument in arguments if argument.startswith("--")]
+    return Call(words, {name: value for name, _, value in flags}, given)

@@ -1,0 +1,76 @@
+"""What the tests of the deployment share."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests import matrix
+from tests.deployment.apis import PROJECT_NUMBER
+from tests.deployment.expected import Deployment, expected
+from tests.deployment.recorded import deployed
+from tests.deployment.recorder import Recorder, recording
+from tests.rendering import clean_environment, render
+
+
+@dataclass
+class Site:
+    """A rendered project, and the stand-in of Google Cloud that its scripts talk to."""
+
+    project: Path
+    recorder: Recorder
+    environment: dict[str, str]
+
+    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run `deploy/SCRIPT.sh`; what it prints, errors included, is in `stdout`."""
+        return subprocess.run(
+            [self.project / "deploy" / f"{script}.sh"],
+            env=self.environment | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+    def expected(self) -> Deployment:
+        """What the answers of the project ask for."""
+        answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
+        return expected(answers, PROJECT_NUMBER)
+
+    def deployed(self) -> Deployment:
+        """What there is."""
+        wanted = self.expected()
+        return deployed(self.recorder, wanted.project, wanted.region)
+
+
+Sites = Callable[..., Site]
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    """A stand-in of Google Cloud in which there is nothing yet."""
+    with recording() as started:
+        yield started
+
+
+@pytest.fixture
+def site(template: Path, tmp_path: Path, recorder: Recorder) -> Sites:
+    """Render a project for these answers, as installed and ready to be deployed."""
+    if shutil.which("gcloud") is None:
+        if os.environ.get("REQUIRE_STORES"):
+            pytest.fail("gcloud is not installed, and REQUIRE_STORES is set")
+        pytest.skip("gcloud is not installed")
+
+    def ready(answers: matrix.Answers) -> Site:
+        project = render(template, tmp_path / "project", dict(answers))
+        (project / "uv.lock").touch()
+        (project / "requirements.txt").touch()
+        settings = {"CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud")}
+        return Site(project, recorder, clean_environment() | recorder.environment() | settings)
+
+    return ready

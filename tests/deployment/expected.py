@@ -1,0 +1,371 @@
+"""The one table of what has to be deployed for a set of answers (R05, R29-R34).
+
+Whatever a project is deployed with is held against it, so that no two ways can drift apart.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from tests.rendering import ROOT, clean_environment
+
+Answers = Mapping[str, Any]
+"""All answers, as a project records them in `.copier-answers.yml`."""
+
+COLLECTION: Final = "scheduler_runs"
+CA_FILE: Final = "/secrets/redis/ca.pem"
+BASE_IMAGE: Final = "python313"
+FUNCTION: Final = "handle_scheduled_job"
+
+
+@dataclass(frozen=True)
+class Role:
+    """One role of one account, and why it has it.
+
+    Attributes:
+        account: `runner`, `caller` or `builder`; see `Deployment.accounts`.
+        on: `project`, `service`, `database` or `secret NAME`.
+        condition: IAM condition on the binding; `""` is none.
+    """
+
+    account: str
+    role: str
+    on: str
+    reason: str = field(compare=False, default="")
+    condition: str = ""
+
+
+@dataclass(frozen=True)
+class Service:
+    """The Cloud Run service.
+
+    Attributes:
+        env: Environment variables with plain values.
+        secrets: Environment variables, and files by their paths, that come from Secret Manager.
+        timeout: Seconds (R32).
+        platform_checks_caller: Cloud Run asks for `roles/run.invoker` (R33).
+        function: Entry point of a function; `""` for a container of a Dockerfile.
+        network: VPC network and subnet of its Direct VPC egress; empty for none.
+    """
+
+    name: str
+    url: str
+    account: str
+    env: Mapping[str, str]
+    timeout: int
+    platform_checks_caller: bool
+    function: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    network: tuple[str, ...] = ()
+    cpu: str = "1"
+    memory: str = "512Mi"
+    concurrency: int = 80
+    max_instances: int = 10
+    cpu_throttling: bool = False
+    ingress: str = "all"
+
+
+@dataclass(frozen=True)
+class Retries:
+    """The retry settings of the Cloud Scheduler job (R31), in seconds."""
+
+    retry_count: int
+    min_backoff: float
+    max_backoff: float
+    max_doublings: int
+    max_retry_duration: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """The Cloud Scheduler job. `deadline` is in seconds; `headers` are those of the scope (R05)."""
+
+    name: str
+    schedule: str
+    time_zone: str
+    uri: str
+    audience: str
+    account: str
+    deadline: int
+    headers: Mapping[str, str]
+    retries: Retries
+    method: str = "POST"
+
+
+@dataclass(frozen=True)
+class Firestore:
+    """A Firestore database, of which `ttl_field` lets the records expire (R29).
+
+    An index on a field that rises with time would be written at one place only.
+    """
+
+    database: str
+    location: str
+    collection: str = COLLECTION
+    ttl_field: str = "expire_at"
+    unindexed: frozenset[str] = frozenset({"expire_at", "lease_expires"})
+    delete_protection: bool = True
+
+
+@dataclass(frozen=True)
+class Spanner:
+    """A Spanner instance with one database, whose tables delete their rows (R29)."""
+
+    instance: str
+    display_name: str
+    config: str
+    database: str
+    tables: frozenset[str] = frozenset({COLLECTION, f"{COLLECTION}_version"})
+    edition: str = "STANDARD"
+    processing_units: int = 100
+    drop_protection: bool = True
+
+
+@dataclass(frozen=True)
+class Memorystore:
+    """A Memorystore for Redis instance, and what the secrets say about it."""
+
+    instance: str
+    network: str = "default"
+    tier: str = "STANDARD_HA"
+    size_gb: int = 1
+    version: str = "REDIS_7_2"
+    auth: bool = True
+    tls: str = "SERVER_AUTHENTICATION"
+    maxmemory_policy: str = "noeviction"
+
+
+Store = Firestore | Spanner | Memorystore
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Everything. `accounts` are service account ids by what they are for."""
+
+    project: str
+    region: str
+    apis: frozenset[str]
+    accounts: Mapping[str, str]
+    roles: frozenset[Role]
+    store: Store
+    service: Service
+    job: Job
+
+    def email(self, account: str) -> str:
+        """The address of the account with that purpose."""
+        return email(self.project, self.accounts[account])
+
+
+def email(project: str, account_id: str) -> str:
+    """The address of a service account; a domain-scoped project is written the other way round."""
+    domain, _, name = project.rpartition(":")
+    return f"{account_id}@{f'{name}.{domain}' if domain else name}.iam.gserviceaccount.com"
+
+
+def fitted(service: str, purpose: str, limit: int) -> str:
+    """`SERVICE-PURPOSE`, with a digest in place of a service name's end that does not fit."""
+    name = f"{service}-{purpose}"
+    if len(name) <= limit:
+        return name
+    digest = hashlib.sha256(service.encode()).hexdigest()[:6]
+    return f"{service[: limit - len(purpose) - 8]}-{digest}-{purpose}"
+
+
+def expected(answers: Answers, project_number: str) -> Deployment:
+    """What has to be deployed for these answers."""
+    service, project, region = answers["service"], answers["gcp_project"], answers["region"]
+    accounts = {
+        "runner": fitted(service, "runner", 30),
+        "caller": fitted(service, "caller", 30),
+        "builder": fitted(service, "builder", 30),
+    }
+    url = f"https://{service}-{project_number}.{region}.run.app"
+    store, store_apis, store_roles = _STORES[answers["store"]](service, project, region)
+    return Deployment(
+        project=project,
+        region=region,
+        apis=_APIS | store_apis,
+        accounts=accounts,
+        roles=frozenset([*_roles(answers), *store_roles]),
+        store=store,
+        service=Service(
+            name=service,
+            url=url,
+            account="runner",
+            env=_env(answers, url, email(project, accounts["caller"]), store),
+            timeout=answers["attempt_deadline"],
+            platform_checks_caller=answers["auth"] == "iam",
+            function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",
+            secrets=_secrets(answers),
+            network=("default", "default") if answers["store"] == "memorystore" else (),
+        ),
+        job=_job(answers, url),
+    )
+
+
+def retries(answers: Answers) -> Retries:
+    """The retries that the project's own retry budget derives (R31)."""
+    return _retries(
+        answers["schedule"], answers["time_zone"], answers["attempt_deadline"], answers["lease"]
+    )
+
+
+@cache
+def _retries(schedule: str, time_zone: str, attempt_deadline: int, lease: int) -> Retries:
+    settings = {
+        "SCHEDULE": schedule,
+        "TIME_ZONE": time_zone,
+        "ATTEMPT_DEADLINE_SECONDS": str(attempt_deadline),
+        "LEASE_SECONDS": str(lease),
+    }
+    printed = subprocess.run(
+        [sys.executable, "-m", "dev.budget", "--json"],
+        cwd=ROOT / "template",
+        env=clean_environment() | settings,
+        check=True,
+        stdout=subprocess.PIPE,
+    ).stdout
+    return Retries(**json.loads(printed))
+
+
+_APIS: Final = frozenset(
+    f"{name}.googleapis.com"
+    for name in ("artifactregistry", "cloudbuild", "cloudscheduler", "iam", "run")
+)
+
+
+def _roles(answers: Answers) -> list[Role]:
+    build = Role("builder", "roles/run.builder", "project", "builds the image and stores it")
+    if answers["auth"] != "iam":
+        return [build]
+    return [
+        build,
+        Role("caller", "roles/run.invoker", "service", "calls the service, and no other one"),
+    ]
+
+
+def _firestore(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
+    database = fitted(service, "runs", 63)
+    return (
+        Firestore(database, region),
+        {"firestore.googleapis.com"},
+        [
+            Role(
+                "runner",
+                "roles/datastore.user",
+                "project",
+                "reads and writes records, in this database only",
+                condition=f'resource.name == "projects/{project}/databases/{database}"',
+            )
+        ],
+    )
+
+
+def _spanner(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
+    return (
+        Spanner(
+            instance=fitted(service, "runs", 64),
+            display_name=fitted(service, "runs", 30),
+            config=f"regional-{region}",
+            database="runs",
+        ),
+        {"spanner.googleapis.com"},
+        [
+            Role(
+                "runner",
+                "roles/spanner.databaseUser",
+                "database",
+                "reads and writes records, in this database only",
+            )
+        ],
+    )
+
+
+def _memorystore(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
+    reading = "reads how to reach the instance, password included"
+    trusting = "reads which certificates to trust"
+    accessor = "roles/secretmanager.secretAccessor"
+    return (
+        Memorystore(fitted(service, "runs", 40)),
+        {f"{name}.googleapis.com" for name in ("compute", "redis", "secretmanager")},
+        [
+            Role("runner", accessor, f"secret {service}-run-store-url", reading),
+            Role("runner", accessor, f"secret {service}-run-store-ca", trusting),
+        ],
+    )
+
+
+_STORES: Final = {"firestore": _firestore, "spanner": _spanner, "memorystore": _memorystore}
+
+
+def _secrets(answers: Answers) -> dict[str, str]:
+    if answers["store"] != "memorystore":
+        return {}
+    service = answers["service"]
+    return {"RUN_STORE_URL": f"{service}-run-store-url", CA_FILE: f"{service}-run-store-ca"}
+
+
+def _env(answers: Answers, url: str, caller: str, store: Store) -> dict[str, str]:
+    """What deployment and code have to agree on is said to the service, not left to defaults."""
+    project = answers["gcp_project"]
+    env = {
+        "GOOGLE_CLOUD_PROJECT": project,
+        "SERVICE": answers["service"],
+        "JOB_ID": answers["service"],
+        "SCHEDULE": answers["schedule"],
+        "TIME_ZONE": answers["time_zone"],
+        "JOB_SCOPE": answers["job_scope"],
+        "ATTEMPT_DEADLINE_SECONDS": str(answers["attempt_deadline"]),
+        "LEASE_SECONDS": str(answers["lease"]),
+        "RETENTION_SECONDS": str(answers["retention"] * 3600),
+        "AUTH": answers["auth"],
+        "AUTH_AUDIENCE": url,
+        "AUTH_SERVICE_ACCOUNT": caller,
+    }
+    match store:
+        case Firestore():
+            place = f"firestore://{project}/{store.database}?collection={COLLECTION}"
+            return env | {"RUN_STORE_URL": place}
+        case Spanner():
+            place = f"spanner://{project}/{store.instance}/{store.database}?table={COLLECTION}"
+            return env | {"RUN_STORE_URL": place}
+        case Memorystore():
+            return env
+
+
+def run_store_secret(host: str, port: int, password: str) -> str:
+    """The URL of a Memorystore instance, which a secret holds.
+
+    The instance's certificates are signed by an authority of its own, so to trust that authority
+    alone is enough; the name in them is not the address.
+    """
+    options = f"ssl_ca_certs={CA_FILE}&ssl_check_hostname=false"
+    return f"rediss://:{password}@{host}:{port}?{options}"
+
+
+def _job(answers: Answers, url: str) -> Job:
+    project, region = answers["gcp_project"], answers["region"]
+    uri, headers = f"{url}/", {}
+    match answers["job_scope"]:
+        case "header":
+            headers = {"X-Job-Project": project, "X-Job-Location": region}
+        case "query":
+            uri = f"{url}/?project={project}&location={region}"
+        case "path":
+            uri = f"{url}/projects/{project}/locations/{region}"
+    return Job(
+        name=answers["service"],
+        schedule=answers["schedule"],
+        time_zone=answers["time_zone"],
+        uri=uri,
+        audience=url,
+        account="caller",
+        deadline=answers["attempt_deadline"],
+        headers=headers,
+        retries=retries(answers),
+    )

@@ -1,0 +1,68 @@
+"""`make setup` and `make deploy` of every kind of project, done by the real gcloud."""
+
+import io
+import zipfile
+
+import pytest
+
+from tests import matrix
+from tests.deployment.apis import REDIS_PASSWORD, SOURCE, Request
+from tests.deployment.conftest import Site, Sites
+
+pytestmark = pytest.mark.slow
+
+
+def variants() -> list[matrix.Answers]:
+    """Every pair of platform, store and check of the caller, and every scope."""
+    every = [
+        answers
+        for answers in matrix.possible()
+        if answers["deploy"] == "gcloud" and answers["platform"] != "app-engine"
+    ]
+    chosen = matrix.pairwise(every, ["platform", "store", "auth"])
+    scopes = matrix.values_of("job_scope")
+    return [
+        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
+    ]
+
+
+def run(site: Site, *scripts: str) -> str:
+    """Run scripts one after the other; what they print."""
+    said = ""
+    for script in scripts:
+        result = site.run(script)
+        assert result.returncode == 0, result.stdout
+        said += result.stdout
+    return said
+
+
+def made(requests: list[Request]) -> list[str]:
+    """The requests that make something anew, but for the service's next image."""
+    again = (":getIamPolicy", ":setIamPolicy", ":batchEnable", "/builds:submit")
+    return [
+        f"{request.host}{request.path}"
+        for request in requests
+        if request.method == "POST"
+        and not request.path.endswith(again)
+        and not request.path.startswith("/upload/")
+    ]
+
+
+@pytest.mark.parametrize("answers", variants(), ids=matrix.name_of)
+def test_what_is_deployed_is_what_the_table_says(site: Sites, answers: matrix.Answers) -> None:
+    """R05, R29, R31 to R34: also after a second run, which makes nothing anew."""
+    here = site(answers)
+    said = run(here, "setup", "deploy")
+    assert here.deployed() == here.expected()
+    assert said.count(here.expected().service.url) >= 1
+
+    first = len(here.recorder.requests)
+    said += run(here, "setup", "deploy")
+    assert made(here.recorder.requests[first:]) == []
+    assert here.deployed() == here.expected()
+
+    assert REDIS_PASSWORD not in said
+    with zipfile.ZipFile(io.BytesIO(here.recorder.resources[SOURCE])) as source:
+        sent = set(source.namelist())
+    assert {"main.py", "app/job.py", "pyproject.toml"} < sent
+    assert not [name for name in sent if name.startswith(("tests/", "dev/", "deploy/", ".git/"))]
