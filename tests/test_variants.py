@@ -31,6 +31,7 @@ TRACES = {
     "platform": {
         r"dockerfile": {"cloud-run"},
         r"buildpack": {"cloud-run-functions"},
+        r"app\.yaml|gcloud app ": {"app-engine"},
     },
     "framework": {
         r"functions.framework": {"functions-framework"},
@@ -44,6 +45,7 @@ TRACES = {
         r"redis|memorystore|valkey": {"memorystore"},
     },
     "auth": {
+        r"auth[./]app_engine\b|AUTH=app-engine": {"app-engine"},
         r"auth[./]iam\b": {"iam"},
         r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
     },
