@@ -10,6 +10,9 @@ from typing import Final
 SERVICE: Final[str] = "nightly-report"
 """Name of the service; part of every run's key (R08)."""
 
+KIND: Final[str] = "handler"
+"""What the service is: a module of `app/kinds`."""
+
 JOB_ID: Final[str] = SERVICE
 """Id of the Cloud Scheduler job."""
 

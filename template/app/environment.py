@@ -23,8 +23,9 @@ class Reader:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
+        self.environ = environ
         self.errors: dict[str, str] = {}
+        self._notes: list[str] = []
 
     def service(self) -> str:
         """Return `SERVICE`, the name in every key (R08)."""
@@ -61,14 +62,14 @@ class Reader:
         self, name: str, default: str, check: Callable[[str], str | None] | None = None
     ) -> str:
         """Return a text that `check` has nothing against."""
-        value = self._environ.get(name, default)
+        value = self.environ.get(name, default)
         if check and (error := check(value)):
             self.errors[name] = f"{name}: {error}"
         return value
 
     def choice(self, name: str, default: str, choices: tuple[str, ...], hint: str = "") -> str:
         """Return one of `choices`; `hint` says how to get another."""
-        value = self._environ.get(name, default)
+        value = self.environ.get(name, default)
         if value in choices:
             return value
         self.errors[name] = f"{name} is {shown(value)}; it can be {', '.join(choices)}{hint}"
@@ -76,7 +77,7 @@ class Reader:
 
     def seconds(self, name: str, default: float, least: float, most: float) -> float:
         """Return a whole number of seconds from `least` to `most`."""
-        value = self._environ.get(name)
+        value = self.environ.get(name)
         if value is None:
             return default
         number = float(value) if re.fullmatch(r"\d{1,9}", value, re.ASCII) else -1.0
@@ -88,13 +89,17 @@ class Reader:
         )
         return default
 
-    def close(self, *more: str) -> None:
+    def note(self, *errors: str) -> None:
+        """Add what is wrong with no single variable."""
+        self._notes += errors
+
+    def close(self) -> None:
         """End the reading.
 
         Raises:
-            BadEnvironment: something was wrong, or there are `more` errors.
+            BadEnvironment: something was wrong.
         """
-        if errors := [*self.errors.values(), *more]:
+        if errors := [*self.errors.values(), *self._notes]:
             listed = "\n".join(f"- {error}" for error in errors)
             raise BadEnvironment(f"The environment is not usable:\n{listed}")
 

@@ -12,16 +12,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn, assert_never
 
-from app import job, logs
+from app import defaults, logs
 from app.auth import Authenticator, CannotVerify, Forbidden, Unauthenticated, open_authenticator
 from app.dedup import outcome
 from app.dedup.clock import SYSTEM_CLOCK, Clock
-from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path, read_delivery
+from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
 from app.dedup.outcome import Outcome, Rejected
-from app.dedup.runner import Job, Payload, Runner
+from app.dedup.runner import Payload, Runner
 from app.dedup.store import Store, Terms
 from app.dedup.stores import open_store
-from app.environment import BadEnvironment
+from app.environment import BadEnvironment, Reader
+from app.kinds import Kind, open_kind
 from app.settings import Settings
 from app.shutdown import SHUTDOWN, Shutdown
 
@@ -70,13 +71,13 @@ class Service:
         settings: Settings,
         store: Store,
         authenticator: Authenticator,
-        job: Job,
+        kind: Kind,
         shutdown: Shutdown,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._settings = settings
         self._authenticator = authenticator
-        self._job = job
+        self._kind = kind
         self._runner = Runner(
             store=store,
             terms=Terms(lease=settings.lease, retention=settings.retention),
@@ -118,7 +119,7 @@ class Service:
             _log.error("The caller could not be verified.", error=error)
             return outcome.Unavailable(error.reason)
         try:
-            delivery = read_delivery(
+            delivery = self._kind.read(
                 request.headers, request.path, request.query, self._settings.job_scope
             )
         except BadDelivery as error:
@@ -131,17 +132,22 @@ class Service:
             if name not in _CREDENTIALS
         }
         return self._runner.run(
-            delivery, Payload(request.body, headers, request.received), self._job
+            delivery, Payload(request.body, headers, request.received), self._kind.run
         )
 
 
-def create_service(run: Job = job.run, connect: Callable[[str], Store] = open_store) -> Service:
-    """Build the service from the environment, for the project's job and store by default.
+def create_service(
+    kind: Kind | None = None, connect: Callable[[str], Store] = open_store
+) -> Service:
+    """Build the service from the environment, of the project's kind and on its store by default.
 
     Exits with one message that lists every error if the environment makes no sense.
     """
     try:
-        settings = Settings.from_environ(os.environ)
+        read = Reader(os.environ)
+        settings = Settings.of(read)
+        chosen = kind or open_kind(defaults.KIND, read)
+        read.close()
     except BadEnvironment as error:
         _exit(str(error))
     logs.configure(settings.log_level)
@@ -150,7 +156,7 @@ def create_service(run: Job = job.run, connect: Callable[[str], Store] = open_st
         audience=settings.auth_audience,
         service_account=settings.auth_service_account,
     )
-    return Service(settings, connect(settings.run_store_url), authenticator, run, SHUTDOWN)
+    return Service(settings, connect(settings.run_store_url), authenticator, chosen, SHUTDOWN)
 
 
 def _exit(message: str) -> NoReturn:

@@ -54,6 +54,13 @@ class Settings:
             BadEnvironment: with every error that was found.
         """
         read = Reader(environ)
+        settings = cls.of(read)
+        read.close()
+        return settings
+
+    @classmethod
+    def of(cls, read: Reader) -> "Settings":
+        """Return the settings that `read` finds; what is wrong with them is left in it."""
         attempt_deadline = read.attempt_deadline()
         settings = cls(
             service=read.service(),
@@ -69,28 +76,24 @@ class Settings:
             log_level=read.choice("LOG_LEVEL", "INFO", _LEVELS),
             gcp_project=read.gcp_project(),
         )
-        read.close(*_across(settings, attempt_deadline, read, environ))
+        _check_across(settings, attempt_deadline, read)
         return settings
 
 
-def _across(
-    settings: Settings, attempt_deadline: float, read: Reader, environ: Mapping[str, str]
-) -> list[str]:
-    """Return what is wrong with settings that are right by themselves."""
-    errors = []
+def _check_across(settings: Settings, attempt_deadline: float, read: Reader) -> None:
+    """Note what is wrong with settings that are right by themselves."""
     if "AUTH" not in read.errors:
-        errors += auth.problems(settings.auth, environ)
-    platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in environ]
+        read.note(*auth.problems(settings.auth, read.environ))
+    platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in read.environ]
     known = "RUN_STORE_URL" not in read.errors
     if known and urlsplit(settings.run_store_url).scheme == "sqlite" and platforms:
-        errors.append(
+        read.note(
             f"RUN_STORE_URL is SQLite, but {platforms[0]} is set: a platform's instances do not"
             " share a disk, so each would run every run"
         )
     window = 6 * attempt_deadline + 5 * (settings.lease + SETTLE)
     if settings.retention < window and "RETENTION_SECONDS" not in read.errors:
-        errors.append(
+        read.note(
             f"RETENTION_SECONDS is {settings.retention:.0f}, but with this deadline and lease the"
             f" retries of a run can last {window:.0f} s; make it longer than that"
         )
-    return errors

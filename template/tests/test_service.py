@@ -12,7 +12,7 @@ from app.dedup.store import Claim, ClaimAnswer, Lost, Run, StoreError, Terms
 from app.dedup.stores.sqlite import SqliteStore
 from app.service import Request, create_service
 from tests.support.logs import own_root_logger
-from tests.support.service import RUN_ID, SCHEDULED, Caller, LocalService, never
+from tests.support.service import RUN_ID, SCHEDULED, Caller, LocalService, kind, never
 from tests.support.stores.sqlite import SqliteHarness
 
 OTHER = {"status": "in_progress", "attempt_id": "b" * 32, "lease_seconds": 60.0}
@@ -247,7 +247,7 @@ def test_the_environment_alone_makes_a_service(
     monkeypatch.setenv("JOB_SCOPE", "none")
     ran: list[Attempt] = []
     with own_root_logger():
-        service = create_service(ran.append)
+        service = create_service(kind(ran.append))
         answers = [service.handle(Request("POST", "/", {}, SCHEDULED, b"")) for _ in range(2)]
     assert [answer.status for answer in answers] == [200, 200]
     assert [attempt.job_name for attempt in ran] == ["nightly"]

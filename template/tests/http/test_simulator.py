@@ -8,8 +8,8 @@ from dev.scheduler import main
 from tests.support.servers import PROJECT, Framework, frameworks
 from tests.support.servers.process import write_folder
 
-SERVICE = "create_service(run=lambda attempt: None)"
-IMPORTS = "from app.service import create_service"
+SERVICE = "create_service(kind(idle))"
+IMPORTS = "from app.service import create_service\nfrom tests.support.service import idle, kind"
 
 
 @pytest.mark.parametrize("framework", frameworks(), ids=lambda framework: framework.name)

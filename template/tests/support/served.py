@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from app.dedup.runner import Job
 from app.service import Request, Service
 from app.shutdown import Shutdown
-from tests.support.service import ANYONE
+from tests.support.service import ANYONE, kind
 from tests.support.settings import settings
 from tests.support.stores import Harness
 
@@ -26,7 +26,9 @@ class Served:
 @contextmanager
 def served(harness: Harness, job: Job, **changes: Any) -> Iterator[Served]:
     """Serve `job` on the store of `harness` at a port of its own."""
-    service = Service(settings(**changes), harness.open(), ANYONE, job, Shutdown(), harness.clock())
+    service = Service(
+        settings(**changes), harness.open(), ANYONE, kind(job), Shutdown(), harness.clock()
+    )
     requests: list[Request] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -6,9 +6,10 @@ from typing import Any
 
 from app.auth import Authenticator, open_authenticator
 from app.dedup import Attempt
-from app.dedup.delivery import Headers
+from app.dedup.delivery import Headers, read_delivery
 from app.dedup.runner import Job
 from app.dedup.store import Store
+from app.kinds import Kind
 from app.service import Request, Response, Service
 from app.shutdown import Shutdown
 from tests.support.settings import settings
@@ -34,6 +35,11 @@ class Caller:
 
     def authenticate(self, headers: Headers) -> None:
         raise self._error
+
+
+def kind(run: Job) -> Kind:
+    """Return a kind of the tests' own, which runs `run`."""
+    return Kind(read_delivery, run)
 
 
 def idle(attempt: Attempt) -> None:
@@ -76,7 +82,7 @@ class LocalService:
             settings(**changes),
             store or harness.open(),
             caller,
-            job,
+            kind(job),
             self.shutdown,
             harness.fake.clock,
         )

@@ -19,6 +19,7 @@ from app.settings import Settings
 from app.shutdown import SHUTDOWN
 from tests.support.jobs import Effects, job
 from tests.support.servers.gates import Gates
+from tests.support.service import kind
 
 FOLDER: Final = "TEST_FOLDER"
 """Environment variable: where the effects and the gates are."""
@@ -97,7 +98,7 @@ class Variants(Service):
     def __init__(self, environ: Mapping[str, str]) -> None:
         folder = Path(environ[FOLDER])
         self._gates = Gates(folder / "gates")
-        self._tested = job(Effects(folder / "effects"), self._gates)
+        self._tested = kind(job(Effects(folder / "effects"), self._gates))
         self._lock = threading.Lock()
         self._services = {"{}": create_service(self._tested, self._connect)}
         self._base = Settings.from_environ(environ)
