@@ -11,7 +11,6 @@ from app.dedup.runner import SETTLE
 from app.environment import Reader
 
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
-_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,13 @@ class Settings:
             run_store_url=read.run_store_url(),
             job_scope=read.job_scope(),
             separate_forced_runs=read.separate_forced_runs(),
-            lease=read.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600),
+            lease=read.lease(),
             retention=read.retention(),
             request_timeout=read.seconds("REQUEST_TIMEOUT_SECONDS", attempt_deadline, 1, 86_415),
             auth=read.choice("AUTH", defaults.AUTH, auth.SUPPORTED, _OTHER_MODES),
             auth_audience=read.text("AUTH_AUDIENCE", ""),
             auth_service_account=read.text("AUTH_SERVICE_ACCOUNT", ""),
-            log_level=read.choice("LOG_LEVEL", "INFO", _LEVELS),
+            log_level=read.log_level(),
             gcp_project=read.gcp_project(),
         )
         _check_across(settings, attempt_deadline, read)
