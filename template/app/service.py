@@ -86,6 +86,7 @@ class Service:
             request_timeout=settings.request_timeout,
             shutdown=shutdown,
             clock=clock,
+            compares_payload=kind.compares_payload,
         )
 
     def handle(self, request: Request) -> Response:

@@ -5,11 +5,12 @@ answer of the store means for the job and for Cloud Scheduler.
 """
 
 import asyncio
+import hashlib
 import inspect
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -82,6 +83,7 @@ class Runner:
         service: Name in the key (R08).
         separate_forced_runs: Forced runs have keys of their own (R06).
         request_timeout: Seconds that a request may take (R18).
+        compares_payload: A request whose run's record keeps another body's digest is refused.
     """
 
     store: Store
@@ -91,6 +93,7 @@ class Runner:
     request_timeout: float
     shutdown: Shutdown
     clock: Clock
+    compares_payload: bool = False
 
     def run(self, identity: Identity, payload: Payload, job: Job) -> Outcome:
         """Run `job` for a request unless its run is done or being done."""
@@ -102,7 +105,7 @@ class Runner:
         if sent >= deadline:
             return outcome.Unavailable("the request's time was over before it could start")
         try:
-            answer = self._claim(identity, attempt_id, min(CLAIM_TIMEOUT, deadline - sent))
+            answer = self._claim(identity, payload, attempt_id, min(CLAIM_TIMEOUT, deadline - sent))
         except StoreError as error:
             _log.error("The store failed; the job did not run.", error=error)
             return outcome.Unavailable(f"the store failed: {error}")
@@ -120,12 +123,14 @@ class Runner:
             case Claimed(claim):
                 return self._start(claim, payload, job, sent, deadline)
 
-    def _claim(self, identity: Identity, attempt_id: str, timeout: float) -> ClaimAnswer:
+    def _claim(
+        self, identity: Identity, payload: Payload, attempt_id: str, timeout: float
+    ) -> ClaimAnswer:
         """Claim by this instance's clock; if the store's clock disagrees, by the store's (R06)."""
-        run = self._run_of(identity, self.clock.now())
+        run = self._run_of(identity, payload, self.clock.now())
         end = self.clock.monotonic() + timeout
         answer = self._claim_run(run, attempt_id, timeout)
-        truth = self._run_of(identity, answer.now)
+        truth = self._run_of(identity, payload, answer.now)
         if truth == run:
             return answer
         _log.warning("This instance's clock disagrees with the store's about a forced run.")
@@ -240,8 +245,11 @@ class Runner:
         bind(run_id=run.run_id, attempt_id=attempt_id)
         return self.store.claim(run, attempt_id, self.terms, timeout=timeout)
 
-    def _run_of(self, identity: Identity, now: datetime) -> Run:
-        return identity.run(self.service, now, separate_forced_runs=self.separate_forced_runs)
+    def _run_of(self, identity: Identity, payload: Payload, now: datetime) -> Run:
+        run = identity.run(self.service, now, separate_forced_runs=self.separate_forced_runs)
+        if not self.compares_payload:
+            return run
+        return replace(run, payload_sha256=hashlib.sha256(payload.body).hexdigest())
 
     def _attempt(self, claim: Claim, payload: Payload, deadline: float) -> StepAttempt:
         run = claim.run

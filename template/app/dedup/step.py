@@ -15,14 +15,12 @@ class Step:
         trigger: What asks for it; equal keys of different triggers are different runs.
         project: Project of the caller, or `""` without a scope (R05).
         location: Location of the caller, or `""` without a scope.
-        payload_sha256: Hex digest of what came with the key, or None where nothing is compared.
     """
 
     key: str
     trigger: str
     project: str = ""
     location: str = ""
-    payload_sha256: str | None = None
 
     def run(self, service: str, now: datetime, *, separate_forced_runs: bool) -> Run:
         """Return the run. Its key is R08's array: JOB_ID is the key, TIME is empty."""
@@ -34,7 +32,6 @@ class Step:
             project=self.project,
             location=self.location,
             forced=False,
-            payload_sha256=self.payload_sha256,
         )
 
     def fields(self) -> dict[str, str]:
