@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from app import defaults
+from app.kinds import trait
 from app.schedule import parse_zone, past_times
 from dev.backoff import RetryConfig
 from dev.delivery import JobScope, Target
@@ -98,7 +99,7 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     )
     job.add_argument(
         "--schedule",
-        default=environ.get("SCHEDULE", defaults.SCHEDULE),
+        default=environ.get("SCHEDULE", defaults.SCHEDULE or "*/15 * * * *"),
         metavar="CRON",
         help="unix-cron (%(default)s)",
     )
@@ -164,6 +165,7 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
     past_times(given.schedule, zone, now, 1)
     return Options(
         target=Target(
+            key_header=trait("KEY_HEADER"),
             url=given.url,
             job=given.job or environ.get("JOB_ID", defaults.JOB_ID),
             deadline=given.attempt_deadline,

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
-from app.dedup import JobResult
+from app import defaults
 from app.dedup.delivery import Headers, Identity, JobScope, Query
 from app.dedup.runner import Job
 from app.environment import Reader
@@ -32,29 +31,36 @@ class Kind:
 
 
 def open_kind(name: str, read: Reader) -> Kind:
-    """Return the kind of that name, with the settings that only it has.
+    """Return the kind of that name, with the settings that only it has; this ends `read`.
 
-    What is wrong with those is left in `read`, as with all other settings.
+    Raises:
+        BadEnvironment: with every error that `read` has found.
     """
     kind: Kind = import_module(f"{__name__}.{name}").create(read)
     return kind
 
 
-def own_job(read: Reader) -> Job:
-    """Return the function of the owner's `app/job.py`.
+def trait(name: str) -> str:
+    """Return a text that the module of this project's kind has under a name, `""` if it has none.
 
-    If the file is not there, that is left in `read`: an update does not write the owner's files,
-    also where the project was of another kind.
+    KEY_HEADER is the header that names a run where no schedule does, TRIGGER what its key has in
+    place of a trigger.
     """
+    return str(getattr(import_module(f"{__name__}.{defaults.KIND}"), name, ""))
+
+
+def own_job(read: Reader) -> Job:
+    """Return the function of the owner's `app/job.py`; this ends `read`.
+
+    Raises:
+        BadEnvironment: with every error that `read` has found.
+    """
+    # An update does not write the owner's files, also where the project was of another kind.
     if find_spec("app.job") is None:
         read.errors["app/job.py"] = (
-            "app/job.py is missing: write it, with the function `run(attempt)` that does the work"
+            "app/job.py is missing; write it, with the function run(attempt) that does the work"
         )
-        return _nothing
+    read.close()
     from app import job
 
     return job.run
-
-
-def _nothing(attempt: Any) -> JobResult:
-    raise NotImplementedError

@@ -11,7 +11,7 @@ from app.dedup.step import Step
 from app.environment import Reader
 from app.kinds import Kind, own_job
 
-HEADER: Final = "Idempotency-Key"
+KEY_HEADER: Final = "Idempotency-Key"
 TRIGGER: Final = "step"
 
 # Two headers may arrive as one, joined by a comma, which only quotes can keep apart from a key's.
@@ -31,14 +31,14 @@ def read_step(headers: Headers, path: str, query: Query, scope: JobScope) -> Ste
     Raises:
         BadDelivery: the key is missing, repeated or malformed, or the scope is (R05).
     """
-    values = headers.get(HEADER.lower(), ())
+    values = headers.get(KEY_HEADER.lower(), ())
     if not values:
         raise BadDelivery(
-            f"The header {HEADER} is missing. Send the token of what is asked for, the same one"
+            f"The header {KEY_HEADER} is missing. Send the token of what is asked for, the same one"
             " in every repetition."
         )
     if len(values) > 1:
-        raise BadDelivery(f"The header {HEADER} was sent {len(values)} times; send it once.")
+        raise BadDelivery(f"The header {KEY_HEADER} was sent {len(values)} times; send it once.")
     project, location = read_scope(headers, path, query, scope)
     return Step(_key(values[0]), TRIGGER, project, location)
 
@@ -51,7 +51,7 @@ def _key(value: str) -> str:
     key = _ESCAPED.sub(r"\1", match[1]) if match else ""
     if not 1 <= len(key) <= 255:
         raise BadDelivery(
-            f"The header {HEADER} is {shown(value)}, which is no key: 1 to 255 printable ASCII"
+            f"The header {KEY_HEADER} is {shown(value)}, which is no key: 1 to 255 printable ASCII"
             " characters, in double quotes if there is a comma among them. The header is expected"
             " once."
         )
