@@ -27,9 +27,10 @@ class Kind:
 
 
 def open_kind(name: str, read: Reader) -> Kind:
-    """Return the kind of that name, with the settings that only it has.
+    """Return the kind of that name, with the settings that only it has; this ends `read`.
 
-    What is wrong with those is left in `read`, as with all other settings.
+    Raises:
+        BadEnvironment: with every error that `read` has found.
     """
     kind: Kind = import_module(f"{__name__}.{name}").create(read)
     return kind

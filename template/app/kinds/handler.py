@@ -2,7 +2,6 @@
 
 from importlib.util import find_spec
 
-from app.dedup import Attempt, JobResult
 from app.dedup.delivery import read_delivery
 from app.environment import Reader
 from app.kinds import Kind
@@ -13,13 +12,9 @@ def create(read: Reader) -> Kind:
     # An update does not write the owner's files, also where the project was of another kind.
     if find_spec("app.job") is None:
         read.errors["app/job.py"] = (
-            "app/job.py is missing: write it, with the function `run(attempt)` that does the work"
+            "app/job.py is missing; write it, with the function run(attempt) that does the work"
         )
-        return Kind(read_delivery, _nothing)
+    read.close()
     from app import job
 
     return Kind(read_delivery, job.run)
-
-
-def _nothing(attempt: Attempt) -> JobResult:
-    raise NotImplementedError
