@@ -58,9 +58,12 @@ def file_questions() -> list[str]:
 
 
 def is_possible(answers: Answers) -> bool:
-    """Whether no choice among the answers is ruled out by another."""
+    """Whether no choice among the answers is ruled out by another, or not asked for."""
     environment = _environment()
     for question, answer in answers.items():
+        asked = environment.from_string(str(questions()[question].get("when", True)))
+        if asked.render(answers) == "False" and answer != values_of(question)[0]:
+            return False
         for choice in questions()[question]["choices"].values():
             if isinstance(choice, dict) and choice["value"] == answer:
                 refusal = environment.from_string(choice.get("validator", "")).render(answers)
