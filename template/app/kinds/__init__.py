@@ -6,7 +6,6 @@ Each kind is a module of this package, and a project has the one that it was mad
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 
 from app import defaults
 from app.dedup.delivery import Headers, Identity, JobScope, Query
@@ -47,20 +46,3 @@ def trait(name: str) -> str:
     place of a trigger.
     """
     return str(getattr(import_module(f"{__name__}.{defaults.KIND}"), name, ""))
-
-
-def own_job(read: Reader) -> Job:
-    """Return the function of the owner's `app/job.py`; this ends `read`.
-
-    Raises:
-        BadEnvironment: with every error that `read` has found.
-    """
-    # An update does not write the owner's files, also where the project was of another kind.
-    if find_spec("app.job") is None:
-        read.errors["app/job.py"] = (
-            "app/job.py is missing; write it, with the function run(attempt) that does the work"
-        )
-    read.close()
-    from app import job
-
-    return job.run

@@ -2,7 +2,8 @@
 
 from app.dedup.delivery import read_delivery
 from app.environment import Reader
-from app.kinds import Kind, own_job
+from app.kinds import Kind
+from app.kinds.own_job import own_job
 
 
 def create(read: Reader) -> Kind:

@@ -9,7 +9,8 @@ from typing import Final
 from app.dedup.delivery import BadDelivery, Headers, JobScope, Query, read_scope, shown
 from app.dedup.step import Step
 from app.environment import Reader
-from app.kinds import Kind, own_job
+from app.kinds import Kind
+from app.kinds.own_job import own_job
 
 KEY_HEADER: Final = "Idempotency-Key"
 TRIGGER: Final = "step"
