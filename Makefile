@@ -7,8 +7,8 @@ UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
-DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py deploy/config.sh \
-	infra/answers.auto.tfvars infra/scope.tf infra/service.tf infra/cloudbuild.yaml
+DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
+	deploy/config.sh infra/answers.auto.tfvars infra/scope.tf infra/service.tf infra/cloudbuild.yaml
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

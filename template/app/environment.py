@@ -9,6 +9,7 @@ from app.dedup.delivery import JobScope, shown
 from app.dedup.stores import open_store, store_forms
 
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
+_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PASSWORD: Final = re.compile(r"(?s)(?<=//).*(?=@)|(?<=password=)[^&]*")
 
 
@@ -61,6 +62,14 @@ class Reader:
     def retention(self) -> float:
         """Return `RETENTION_SECONDS`, for how long records are kept (R29)."""
         return self.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000)
+
+    def lease(self) -> float:
+        """Return `LEASE_SECONDS`, after which an attempt that is silent counts as dead (R18)."""
+        return self.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600)
+
+    def log_level(self) -> str:
+        """Return `LOG_LEVEL`, the lowest level that is logged."""
+        return self.choice("LOG_LEVEL", "INFO", _LEVELS)
 
     def gcp_project(self) -> str:
         """Return `GOOGLE_CLOUD_PROJECT`."""

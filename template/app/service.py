@@ -87,6 +87,7 @@ class Service:
             request_timeout=settings.request_timeout,
             shutdown=shutdown,
             clock=clock,
+            compares_payload=kind.compares_payload,
         )
 
     def handle(self, request: Request) -> Response:
@@ -125,7 +126,7 @@ class Service:
             )
         except BadDelivery as error:
             return _rejected(400, str(error))
-        logs.bind(job_name=delivery.job_name, schedule_time=delivery.schedule_time.text)
+        logs.bind(**delivery.fields())
         _log.info("A delivery was received.", event="received")
         headers = {
             name: ", ".join(values)

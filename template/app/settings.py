@@ -11,7 +11,6 @@ from app.environment import Reader
 from app.retry_budget import retry_window
 
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
-_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Settings:
             auth=read.choice("AUTH", defaults.AUTH, auth.SUPPORTED, _OTHER_MODES),
             auth_audience=read.text("AUTH_AUDIENCE", ""),
             auth_service_account=read.text("AUTH_SERVICE_ACCOUNT", ""),
-            log_level=read.choice("LOG_LEVEL", "INFO", _LEVELS),
+            log_level=read.log_level(),
             gcp_project=read.gcp_project(),
         )
         _check_across(settings, attempt_deadline, read)

@@ -32,13 +32,17 @@ def parse_event(line: str, seen: float) -> Event | None:
     if not isinstance(fields, dict) or not isinstance(fields.get("event"), str):
         return None
     forced = fields.get("forced")
+    job, time = str(fields.get("job_name") or ""), fields.get("schedule_time")
+    if time is None and " " in job:
+        # A run that is named by a key, `dev.delivery.run_key`.
+        job, _, time = job.partition(" ")
     return Event(
         name=fields["event"],
         seen=seen,
         run_id=str(fields.get("run_id") or ""),
         attempt_id=str(fields.get("attempt_id") or ""),
-        job=str(fields.get("job_name") or ""),
-        schedule_time=_instant(fields.get("schedule_time")),
+        job=job,
+        schedule_time=_instant(time),
         recovered=fields.get("recovered") is True,
         forced=forced if isinstance(forced, bool) else None,
     )

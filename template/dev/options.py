@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from app import defaults
 from app.backoff import RetryConfig
-from app.kinds import settle_time
+from app.kinds import settle_time, trait
 from app.retry_budget import MOST_RETRIES, NoBudget, Times, retry_config
 from app.schedule import parse_zone, past_times, shortest_interval
 from dev.delivery import JobScope, Target
@@ -101,7 +101,7 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     )
     job.add_argument(
         "--schedule",
-        default=environ.get("SCHEDULE", defaults.SCHEDULE),
+        default=environ.get("SCHEDULE", defaults.SCHEDULE or "*/15 * * * *"),
         metavar="CRON",
         help="unix-cron (%(default)s)",
     )
@@ -175,6 +175,7 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
     past_times(given.schedule, zone, now, 1)
     return Options(
         target=Target(
+            key_header=trait("KEY_HEADER"),
             url=given.url,
             job=given.job or environ.get("JOB_ID", defaults.JOB_ID),
             deadline=given.attempt_deadline,

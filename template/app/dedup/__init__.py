@@ -6,7 +6,16 @@ from app.dedup.attempt import (
     GiveUp,
     JobResult,
     OutcomeUnknown,
+    StepAttempt,
     Stopping,
 )
 
-__all__ = ["Attempt", "ClaimLost", "GiveUp", "JobResult", "OutcomeUnknown", "Stopping"]
+__all__ = [
+    "Attempt",
+    "ClaimLost",
+    "GiveUp",
+    "JobResult",
+    "OutcomeUnknown",
+    "StepAttempt",
+    "Stopping",
+]

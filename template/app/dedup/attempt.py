@@ -27,20 +27,18 @@ class Stopping(Exception):
     """The instance shuts down or the request's time is over; stop, a retry follows (R27)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Attempt:
-    """One attempt at a run, as the job gets it.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StepAttempt:
+    """One attempt at a run that no schedule made, as the job gets it.
 
     Attributes:
         run_id: Key of the run, 64 hex digits; the idempotency token for everything that this run
             does once as a whole (R08, R09).
         attempt_id: Random, different in each attempt.
-        job_name: The short JOB_ID of the Cloud Scheduler job.
-        schedule_time: Scheduled time of the run: aware, UTC, cut to microseconds.
+        job_name: What names the run: the key that came with the request.
         deadline: When the request's time is over, by this instance's clock: aware, UTC.
-        project: Project of the job, or `""` without a job scope (R05).
-        location: Location of the job, or `""` without a job scope.
-        forced: True for a forced run ahead of its schedule time (R06).
+        project: Project of the caller, or `""` without a job scope (R05).
+        location: Location of the caller, or `""` without a job scope.
         recovered: True if an earlier attempt may have done part of the work (R13).
         fence: Rises with every claim of a run, by the store's clock. A downstream system that
             remembers the highest one it has seen can refuse a late attempt.
@@ -54,11 +52,9 @@ class Attempt:
     run_id: str
     attempt_id: str
     job_name: str
-    schedule_time: datetime
     deadline: datetime
     project: str = ""
     location: str = ""
-    forced: bool = False
     recovered: bool = False
     fence: int = 1
     body: bytes = field(default=b"", repr=False)
@@ -81,6 +77,21 @@ class Attempt:
     def token(self, step: str) -> str:
         """Return the idempotency token of one step: 64 hex digits, equal in each attempt (R09)."""
         return step_token(self.run_id, step)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Attempt(StepAttempt):
+    """One attempt at a run of a Cloud Scheduler job, as the job gets it.
+
+    It has all that a `StepAttempt` has; `job_name` is the short JOB_ID of the job.
+
+    Attributes:
+        schedule_time: Scheduled time of the run: aware, UTC, cut to microseconds.
+        forced: True for a forced run ahead of its schedule time (R06).
+    """
+
+    schedule_time: datetime
+    forced: bool = False
 
 
 JobResult = dict[str, Any] | None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 Headers = Mapping[str, tuple[str, ...]]
 """Header names in lower case, each with all its values in the order in which they came."""
@@ -93,13 +93,59 @@ class Instant:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """What a record is about. `run_id` is its key, the rest is for people.
+
+    `schedule_time` is None for a run that no schedule made. A run with a `payload_sha256` (hex)
+    is not the run of a record that has another one.
+    """
+
+    run_id: str
+    job_name: str
+    schedule_time: datetime | None
+    project: str
+    location: str
+    forced: bool
+    payload_sha256: str | None = None
+
+
+class Identity(Protocol):
+    """What a request says about itself: which run it stands for."""
+
+    def run(self, service: str, now: datetime, *, separate_forced_runs: bool) -> Run:
+        """Return the run of `service` that the request stands for at the aware time `now`."""
+
+    def fields(self) -> dict[str, str]:
+        """Return what log lines say about the request."""
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
-    """One request, read and checked. `project` and `location` are `""` without a scope."""
+    """One request of Cloud Scheduler, read and checked.
+
+    `project` and `location` are `""` without a scope.
+    """
 
     job_name: str
     schedule_time: Instant
     project: str
     location: str
+
+    def run(self, service: str, now: datetime, *, separate_forced_runs: bool) -> Run:
+        """Return the run; forced runs have keys of their own if they are separate (R06)."""
+        trigger = self.trigger(now) if separate_forced_runs else Trigger.SCHEDULED
+        return Run(
+            run_id=self.run_id(service, trigger),
+            job_name=self.job_name,
+            schedule_time=self.schedule_time.moment,
+            project=self.project,
+            location=self.location,
+            forced=trigger is Trigger.FORCED,
+        )
+
+    def fields(self) -> dict[str, str]:
+        """Return the job and the scheduled time."""
+        return {"job_name": self.job_name, "schedule_time": self.schedule_time.text}
 
     def trigger(self, now: datetime) -> Trigger:
         """Tell, at the aware time `now`, a forced run from a scheduled one (R06)."""
@@ -108,7 +154,7 @@ class Delivery:
 
     def run_id(self, service: str, trigger: Trigger) -> str:
         """Return the key of the run: 64 hex digits, equal for each delivery of one run (R08)."""
-        return _digest(
+        return digest(
             "1",
             service,
             self.project,
@@ -121,7 +167,7 @@ class Delivery:
 
 def step_token(run_id: str, step: str) -> str:
     """Return the idempotency token of one step of a run: 64 hex digits (R09)."""
-    return _digest("1", run_id, step)
+    return digest("1", run_id, step)
 
 
 def read_delivery(headers: Headers, path: str, query: Query, scope: JobScope) -> Delivery:
@@ -132,7 +178,7 @@ def read_delivery(headers: Headers, path: str, query: Query, scope: JobScope) ->
     """
     job_name = _job_name(_only(headers, JOB_NAME))
     schedule_time = _schedule_time(_only(headers, SCHEDULE_TIME))
-    project, location = _scope(headers, path, query, scope)
+    project, location = read_scope(headers, path, query, scope)
     return Delivery(job_name, schedule_time, project, location)
 
 
@@ -151,7 +197,8 @@ def shown(value: str) -> str:
     return ascii(value if len(value) <= 100 else value[:97] + "...")
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
+    """Return the SHA-256 of the parts as a compact JSON array: 64 hex digits (R08, R09)."""
     array = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(array.encode()).hexdigest()
 
@@ -189,7 +236,12 @@ def _schedule_time(value: str) -> Instant:
         ) from None
 
 
-def _scope(headers: Headers, path: str, query: Query, scope: JobScope) -> tuple[str, str]:
+def read_scope(headers: Headers, path: str, query: Query, scope: JobScope) -> tuple[str, str]:
+    """Return the project and the location of the caller, `""` without a scope (R05).
+
+    Raises:
+        BadDelivery: one of them is missing, repeated or malformed.
+    """
     match scope:
         case JobScope.NONE:
             return "", ""

@@ -27,6 +27,7 @@ FIELDS: Final = (
     "claimed_at",
     "finished_at",
     "result",
+    "payload_sha256",
 )
 """Names of a record's fields. `run_id` is its key."""
 
@@ -83,6 +84,7 @@ class Record:
     claimed_at: datetime | None
     finished_at: datetime | None
     result: dict[str, object] | None
+    payload_sha256: str | None
     stamp: Stamp
     read_at: datetime
 
@@ -104,6 +106,7 @@ class Record:
             claimed_at=_moment(fields.get("claimed_at")),
             finished_at=_moment(fields.get("finished_at")),
             result=_result(fields.get("result")),
+            payload_sha256=_text(fields.get("payload_sha256")),
             stamp=stamp,
             read_at=read_at,
         )
@@ -139,10 +142,14 @@ class Decision(Enum):
     """The run is completed or failed for good (R11, R23)."""
     REFUSE = auto()
     """The status is unknown: fail closed (R17)."""
+    MISMATCH = auto()
+    """The record is another request's: same key, other payload."""
 
 
-def decide(record: Record, attempt_id: str) -> Decision:
+def decide(record: Record, attempt_id: str, payload_sha256: str | None = None) -> Decision:
     """Decide what a claim by `attempt_id` does about `record`. Pure; the same on every store."""
+    if record.status is not None and _differ(record.payload_sha256, payload_sha256):
+        return Decision.MISMATCH
     match record.status:
         case Status.COMPLETED | Status.FAILED:
             return Decision.FINAL
@@ -160,6 +167,11 @@ def later(moment: datetime, seconds: float) -> datetime:
         return moment + timedelta(seconds=seconds)
     except OverflowError:
         return _LAST if seconds > 0 else _FIRST
+
+
+def _differ(kept: str | None, sent: str | None) -> bool:
+    # A record that another version or a person wrote may not say which payload it is about.
+    return None not in (kept, sent) and kept != sent
 
 
 def _status(value: object) -> Status | None:

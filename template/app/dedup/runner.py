@@ -5,18 +5,26 @@ answer of the store means for the job and for Cloud Scheduler.
 """
 
 import asyncio
+import hashlib
 import inspect
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from app.dedup import outcome
-from app.dedup.attempt import Attempt, ClaimLost, GiveUp, JobResult, OutcomeUnknown
+from app.dedup.attempt import (
+    Attempt,
+    ClaimLost,
+    GiveUp,
+    JobResult,
+    OutcomeUnknown,
+    StepAttempt,
+)
 from app.dedup.clock import Clock
-from app.dedup.delivery import Delivery, Trigger
+from app.dedup.delivery import Identity
 from app.dedup.lease import Renewal
 from app.dedup.outcome import Outcome
 from app.dedup.record import RESULT_LIMIT, Record, Status
@@ -27,6 +35,7 @@ from app.dedup.store import (
     Closed,
     Held,
     Lost,
+    Mismatch,
     Run,
     Store,
     StoreError,
@@ -36,8 +45,11 @@ from app.dedup.store import (
 from app.logs import Log, bind
 from app.shutdown import Shutdown
 
-Job = Callable[[Attempt], JobResult | Awaitable[JobResult]]
-"""The owner's function; `async def` works too."""
+Job = Callable[[Any], JobResult | Awaitable[JobResult]]
+"""The owner's function; `async def` works too.
+
+It takes an `Attempt`, or a `StepAttempt` where the identity has no schedule time.
+"""
 
 CLAIM_TIMEOUT: Final = 8.0
 """Seconds for a claim with all its tries, within the request's own limit (R26)."""
@@ -71,6 +83,7 @@ class Runner:
         service: Name in the key (R08).
         separate_forced_runs: Forced runs have keys of their own (R06).
         request_timeout: Seconds that a request may take (R18).
+        compares_payload: A request whose run's record keeps another body's digest is refused.
     """
 
     store: Store
@@ -80,9 +93,10 @@ class Runner:
     request_timeout: float
     shutdown: Shutdown
     clock: Clock
+    compares_payload: bool = False
 
-    def run(self, delivery: Delivery, payload: Payload, job: Job) -> Outcome:
-        """Run `job` for `delivery` unless its run is done or being done."""
+    def run(self, identity: Identity, payload: Payload, job: Job) -> Outcome:
+        """Run `job` for a request unless its run is done or being done."""
         attempt_id = secrets.token_hex(16)
         deadline = payload.received + self.request_timeout
         sent = self.clock.monotonic()
@@ -91,7 +105,7 @@ class Runner:
         if sent >= deadline:
             return outcome.Unavailable("the request's time was over before it could start")
         try:
-            answer = self._claim(delivery, attempt_id, min(CLAIM_TIMEOUT, deadline - sent))
+            answer = self._claim(identity, payload, attempt_id, min(CLAIM_TIMEOUT, deadline - sent))
         except StoreError as error:
             _log.error("The store failed; the job did not run.", error=error)
             return outcome.Unavailable(f"the store failed: {error}")
@@ -104,23 +118,27 @@ class Runner:
             case Unreadable(record):
                 _log.error("The record's status is unknown; the run is left alone.")
                 return outcome.Unavailable("the record's status is unknown", record.run_id)
+            case Mismatch():
+                return _mismatch()
             case Claimed(claim):
                 return self._start(claim, payload, job, sent, deadline)
 
-    def _claim(self, delivery: Delivery, attempt_id: str, timeout: float) -> ClaimAnswer:
+    def _claim(
+        self, identity: Identity, payload: Payload, attempt_id: str, timeout: float
+    ) -> ClaimAnswer:
         """Claim by this instance's clock; if the store's clock disagrees, by the store's (R06)."""
-        trigger = self._trigger(delivery, self.clock.now())
+        run = self._run_of(identity, payload, self.clock.now())
         end = self.clock.monotonic() + timeout
-        answer = self._claim_as(trigger, delivery, attempt_id, timeout)
-        truth = self._trigger(delivery, answer.now)
-        if truth is trigger:
+        answer = self._claim_run(run, attempt_id, timeout)
+        truth = self._run_of(identity, payload, answer.now)
+        if truth == run:
             return answer
         _log.warning("This instance's clock disagrees with the store's about a forced run.")
         if isinstance(answer, Claimed):
             self.store.release(
                 answer.claim, settle=_settle(answer.claim, None), timeout=RELEASE_TIMEOUT
             )
-        return self._claim_as(truth, delivery, attempt_id, end - self.clock.monotonic())
+        return self._claim_run(truth, attempt_id, end - self.clock.monotonic())
 
     def _start(
         self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
@@ -223,42 +241,37 @@ class Runner:
             _log.info("The claim is released.", event="released")
         return lost
 
-    def _claim_as(
-        self, trigger: Trigger, delivery: Delivery, attempt_id: str, timeout: float
-    ) -> ClaimAnswer:
-        run = Run(
-            run_id=delivery.run_id(self.service, trigger),
-            job_name=delivery.job_name,
-            schedule_time=delivery.schedule_time.moment,
-            project=delivery.project,
-            location=delivery.location,
-            forced=trigger is Trigger.FORCED,
-        )
+    def _claim_run(self, run: Run, attempt_id: str, timeout: float) -> ClaimAnswer:
         bind(run_id=run.run_id, attempt_id=attempt_id)
         return self.store.claim(run, attempt_id, self.terms, timeout=timeout)
 
-    def _trigger(self, delivery: Delivery, now: datetime) -> Trigger:
-        return delivery.trigger(now) if self.separate_forced_runs else Trigger.SCHEDULED
+    def _run_of(self, identity: Identity, payload: Payload, now: datetime) -> Run:
+        run = identity.run(self.service, now, separate_forced_runs=self.separate_forced_runs)
+        if not self.compares_payload:
+            return run
+        return replace(run, payload_sha256=hashlib.sha256(payload.body).hexdigest())
 
-    def _attempt(self, claim: Claim, payload: Payload, deadline: float) -> Attempt:
+    def _attempt(self, claim: Claim, payload: Payload, deadline: float) -> StepAttempt:
+        run = claim.run
         left = deadline - self.clock.monotonic()
-        return Attempt(
-            run_id=claim.run.run_id,
-            attempt_id=claim.attempt_id,
-            job_name=claim.run.job_name,
-            schedule_time=claim.run.schedule_time,
-            project=claim.run.project,
-            location=claim.run.location,
-            forced=claim.run.forced,
-            recovered=claim.recovered,
-            fence=claim.fence,
-            deadline=self.clock.now() + timedelta(seconds=left),
-            body=payload.body,
-            headers=payload.headers,
-        )
+        of_any: dict[str, Any] = {
+            "run_id": run.run_id,
+            "attempt_id": claim.attempt_id,
+            "job_name": run.job_name,
+            "project": run.project,
+            "location": run.location,
+            "recovered": claim.recovered,
+            "fence": claim.fence,
+            "deadline": self.clock.now() + timedelta(seconds=left),
+            "body": payload.body,
+            "headers": payload.headers,
+        }
+        if run.schedule_time is None:
+            return StepAttempt(**of_any)
+        return Attempt(schedule_time=run.schedule_time, forced=run.forced, **of_any)
 
 
-def _call(job: Job, attempt: Attempt) -> object:
+def _call(job: Job, attempt: StepAttempt) -> object:
     result = job(attempt)
     if inspect.isgenerator(result) or inspect.isasyncgen(result):
         raise TypeError("run is a generator, of which nothing has run: let it return, not yield")
@@ -288,6 +301,13 @@ def _closed(record: Record) -> Outcome:
         return outcome.GaveUp(record.run_id)
     _log.info("The run is completed already.", event="duplicate")
     return outcome.Duplicate(record.run_id, record.result)
+
+
+def _mismatch() -> Outcome:
+    """Answer a request whose key is another one's: it must not be sent again as it is."""
+    reason = "Another payload came with this key before; a new request needs a new key."
+    _log.warning(f"A request was refused: {reason}", event="rejected", status=422)
+    return outcome.Rejected(422, reason)
 
 
 def _lost(claim: Claim, record: Record | None) -> Outcome:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from app.dedup.record import Record, Stamp, Status
+from app.dedup.delivery import Run as Run
+from app.dedup.record import Record, Stamp, Status, later
 
 
 class StoreError(Exception):
@@ -19,18 +20,6 @@ class StoreError(Exception):
 
 class UnsafeStore(StoreError):
     """The store answers, but is set up to forget records. `str()` says how to change that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a record is about. `run_id` is its key, the rest is for people."""
-
-    run_id: str
-    job_name: str
-    schedule_time: datetime
-    project: str
-    location: str
-    forced: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +32,10 @@ class Terms:
 
     lease: float
     retention: float
+
+    def end(self, run: Run, now: datetime) -> datetime:
+        """Return until when a record of `run` that is written `now` is kept (R29)."""
+        return later(max(run.schedule_time or now, now), self.retention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +87,15 @@ class Unreadable:
     now: datetime
 
 
-ClaimAnswer = Claimed | Held | Closed | Unreadable
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The record is another request's, which had the same key and another payload."""
+
+    record: Record
+    now: datetime
+
+
+ClaimAnswer = Claimed | Held | Closed | Unreadable | Mismatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from app.dedup.delivery import Delivery, Headers, JobScope, Query
+from app import defaults
+from app.dedup.delivery import Headers, Identity, JobScope, Query
 from app.dedup.runner import Job
 from app.environment import Reader
 
@@ -20,16 +21,19 @@ class Kind:
         read: Reads which run a request is for, from its headers, path, query and job scope; raises
             `BadDelivery`.
         run: What is done once per run.
+        compares_payload: A later request for the same run has to have the same body.
     """
 
-    read: Callable[[Headers, str, Query, JobScope], Delivery]
+    read: Callable[[Headers, str, Query, JobScope], Identity]
     run: Job
+    compares_payload: bool = False
 
 
 def open_kind(name: str, read: Reader) -> Kind:
-    """Return the kind of that name, with the settings that only it has.
+    """Return the kind of that name, with the settings that only it has; this ends `read`.
 
-    What is wrong with those is left in `read`, as with all other settings.
+    Raises:
+        BadEnvironment: with every error that `read` has found.
     """
     kind: Kind = import_module(f"{__name__}.{name}").create(read)
     return kind
@@ -39,3 +43,12 @@ def settle_time(name: str) -> float:
     """Return the seconds beyond a lease for which that kind leaves a run alone (R22, R31)."""
     seconds: float = import_module(f"{__name__}.{name}").SETTLE_TIME
     return seconds
+
+
+def trait(name: str) -> str:
+    """Return a text that the module of this project's kind has under a name, `""` if it has none.
+
+    KEY_HEADER is the header that names a run where no schedule does, TRIGGER what its key has in
+    place of a trigger.
+    """
+    return str(getattr(import_module(f"{__name__}.{defaults.KIND}"), name, ""))

@@ -1,12 +1,11 @@
 """A handler does the work of each run itself, in `app/job.py`."""
 
-from importlib.util import find_spec
 from typing import Final
 
-from app.dedup import Attempt, JobResult
 from app.dedup.delivery import read_delivery
 from app.environment import Reader
 from app.kinds import Kind
+from app.kinds.own_job import own_job
 
 SETTLE_TIME: Final = 0.0
 """A run whose attempt has died is taken over as soon as the lease is over."""
@@ -14,16 +13,4 @@ SETTLE_TIME: Final = 0.0
 
 def create(read: Reader) -> Kind:
     """Return the handler of Cloud Scheduler's runs."""
-    # An update does not write the owner's files, also where the project was of another kind.
-    if find_spec("app.job") is None:
-        read.errors["app/job.py"] = (
-            "app/job.py is missing: write it, with the function `run(attempt)` that does the work"
-        )
-        return Kind(read_delivery, _nothing)
-    from app import job
-
-    return Kind(read_delivery, job.run)
-
-
-def _nothing(attempt: Attempt) -> JobResult:
-    raise NotImplementedError
+    return Kind(read_delivery, own_job(read))

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.dedup.clock import Clock
-from app.dedup.delivery import Delivery, Instant, Trigger
+from app.dedup.delivery import Delivery, Instant, Trigger, digest
 from app.dedup.record import Record
 from app.dedup.store import Store
 from app.environment import without_password
+from app.kinds import trait
 from app.records.arguments import Options
 from app.records.runs import Job, Sent, is_run_id
 from app.records.settings import RecordsSettings
@@ -57,8 +58,12 @@ class Context:
 
     def is_own(self, record: Record) -> bool:
         """Tell whether the key of a record is made of its fields and this service's name (R08)."""
-        if record.job_name is None or record.schedule_time is None:
+        if record.job_name is None:
             return False
+        if record.schedule_time is None:
+            scope = record.project or "", record.location or ""
+            parts = (self.settings.service, *scope, record.job_name, "", trait("TRIGGER"))
+            return digest("1", *parts) == record.run_id
         time = Instant.parse(record.schedule_time.isoformat())
         scope = record.project or "", record.location or ""
         delivery = Delivery(record.job_name, time, *scope)

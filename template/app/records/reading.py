@@ -81,6 +81,7 @@ def as_data(record: Record, context: Context) -> dict[str, object]:
         "claimed_at": written(record.claimed_at),
         "finished_at": written(record.finished_at),
         "result": record.result,
+        "payload_sha256": record.payload_sha256,
         "written_at": written(record.stamp.at),
         "lease_seconds": record.lease_seconds,
         "lease_expires": written(record.lease_expires),

@@ -60,7 +60,7 @@ def _check(record: Record, *, force: bool) -> None:
 
 def _mark(record: Record, context: Context) -> bool:
     """Leave word that the run was begun; False if that was not possible."""
-    if record.status is None or not record.job_name or not record.schedule_time:
+    if record.status is None or not record.job_name:
         return False
     run = Run(
         record.run_id,
@@ -69,6 +69,7 @@ def _mark(record: Record, context: Context) -> bool:
         record.project or "",
         record.location or "",
         forced=bool(record.forced),
+        payload_sha256=record.payload_sha256,
     )
     terms = Terms(lease=0.0, retention=context.settings.retention)
     attempt_id = f"released-{secrets.token_hex(8)}"

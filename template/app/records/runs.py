@@ -94,8 +94,8 @@ class Sent:
         """
         if record.job_name is None or record.schedule_time is None:
             raise Refused(
-                "The record does not say which job's run it is about; name the run by its schedule"
-                " time instead."
+                "The record does not say which scheduled run it is about. Name that by its schedule"
+                " time; what no schedule made has to be asked for again by whoever did."
             )
         job = Job(record.job_name, record.project or "", record.location or "")
         try:

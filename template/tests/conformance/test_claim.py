@@ -7,6 +7,7 @@ import pytest
 
 from app.dedup.record import Status
 from app.dedup.store import Claimed, Closed, Held, Run, Store, Terms
+from tests.support.clock import NOON
 from tests.support.steps import T, claimed, finished, held
 from tests.support.stores import Harness, lossy
 
@@ -53,19 +54,20 @@ class TestNewRun:
         self, harness: Harness, store: Store, run: Run, terms: Terms, ahead: timedelta
     ) -> None:
         """R29."""
-        moved = replace(run, schedule_time=harness.now() + ahead)
+        time = harness.now() + ahead
+        moved = replace(run, schedule_time=time)
         claimed(store, moved, "one", terms)
         record = store.get(run.run_id, timeout=T)
         assert record is not None
         assert record.expire_at is not None
-        expected = max(moved.schedule_time, harness.now()) + timedelta(seconds=terms.retention)
+        expected = max(time, harness.now()) + timedelta(seconds=terms.retention)
         assert abs(record.expire_at - expected) < timedelta(seconds=5)
 
     def test_at_the_end_of_time_is_claimed_like_any_other(
         self, store: Store, run: Run, terms: Terms
     ) -> None:
         """R29: a retention that no calendar holds ends with the calendar."""
-        last = run.schedule_time.replace(year=9999, month=12, day=31)
+        last = NOON.replace(year=9999, month=12, day=31)
         claimed(store, replace(run, schedule_time=last), "one", terms)
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from app.dedup.store import Claim, Lost, Run, Store, Terms
+from tests.support.clock import NOON
 from tests.support.steps import T, claimed, finished, held
 from tests.support.stores import Harness
 
@@ -117,5 +118,5 @@ class TestWrongClock:
         record = store.get(run.run_id, timeout=T)
         assert record is not None
         assert record.expire_at is not None
-        least = max(run.schedule_time, harness.now()) + timedelta(seconds=terms.retention - 5)
+        least = max(NOON, harness.now()) + timedelta(seconds=terms.retention - 5)
         assert record.expire_at > least

@@ -75,15 +75,17 @@ class Command:
         return self(*argv, "--json", **environ).data
 
 
-def text(moment: datetime) -> str:
+def text(moment: datetime | None) -> str:
     """Return a time as a person types it."""
+    assert moment is not None
     return moment.isoformat().replace("+00:00", "Z")
 
 
 def run_at(
-    moment: datetime, *, forced: bool = False, job: str = JOB, service: str = SERVICE
+    moment: datetime | None, *, forced: bool = False, job: str = JOB, service: str = SERVICE
 ) -> Run:
     """Return the run that is scheduled for `moment`, under its right key."""
+    assert moment is not None
     delivery = Delivery(job, Instant.parse(moment.isoformat()), "", "")
     trigger = Trigger.FORCED if forced else Trigger.SCHEDULED
     return Run(delivery.run_id(service, trigger), job, moment, "", "", forced)

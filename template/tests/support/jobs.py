@@ -9,7 +9,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from app.dedup import Attempt, ClaimLost, GiveUp, JobResult, OutcomeUnknown, Stopping
+from app.dedup import (
+    Attempt,
+    ClaimLost,
+    GiveUp,
+    JobResult,
+    OutcomeUnknown,
+    StepAttempt,
+    Stopping,
+)
 from app.dedup.runner import Job
 from tests.support.servers.gates import PATIENCE, Gates
 
@@ -77,7 +85,7 @@ class Effects:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def add(self, what: str, attempt: Attempt, **seen: object) -> None:
+    def add(self, what: str, attempt: StepAttempt, **seen: object) -> None:
         """Add a line. Lines of several processes do not mix: each is one appending write."""
         effect = Effect(
             what,
@@ -110,7 +118,7 @@ class Effects:
 def job(effects: Effects, gates: Gates) -> Job:
     """Return the job's function."""
 
-    def work(attempt: Attempt, plan: Plan) -> JobResult:
+    def work(attempt: StepAttempt, plan: Plan) -> JobResult:
         if plan.until:
             event = {"lost": attempt.lost, "stopping": attempt.stopping}[plan.until]
             event.wait(PATIENCE)
@@ -121,11 +129,11 @@ def job(effects: Effects, gates: Gates) -> Job:
             raise _EXCEPTIONS[plan.raises]("as the test wanted it")
         return plan.result
 
-    async def work_later(attempt: Attempt, plan: Plan) -> JobResult:
+    async def work_later(attempt: StepAttempt, plan: Plan) -> JobResult:
         await asyncio.sleep(0)
         return work(attempt, plan)
 
-    def run(attempt: Attempt) -> JobResult | Awaitable[JobResult]:
+    def run(attempt: StepAttempt) -> JobResult | Awaitable[JobResult]:
         effects.add("start", attempt, **_seen(attempt))
         plan = Plan.read(attempt.body)
         return work_later(attempt, plan) if plan.asynchronous else work(attempt, plan)
@@ -133,13 +141,15 @@ def job(effects: Effects, gates: Gates) -> Job:
     return run
 
 
-def _seen(attempt: Attempt) -> dict[str, object]:
+def _seen(attempt: StepAttempt) -> dict[str, object]:
+    time = attempt.schedule_time if isinstance(attempt, Attempt) else None
+    forced = isinstance(attempt, Attempt) and attempt.forced
     return {
+        "forced": forced,
         "job_name": attempt.job_name,
-        "schedule_time": attempt.schedule_time.isoformat(),
+        "schedule_time": time and time.isoformat(),
         "project": attempt.project,
         "location": attempt.location,
-        "forced": attempt.forced,
         "headers": attempt.headers,
         "size": len(attempt.body),
         "digest": hashlib.sha256(attempt.body).hexdigest(),

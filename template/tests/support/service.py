@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from app.auth import Authenticator, open_authenticator
@@ -65,7 +66,7 @@ class Answer:
 
 
 class LocalService:
-    """One instance of the service; `store` replaces the harness's own."""
+    """One instance of the service; `store` replaces the harness's own, `like` its kind."""
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class LocalService:
         *,
         caller: Authenticator = ANYONE,
         store: Store | None = None,
+        like: Kind | None = None,
         **changes: Any,
     ) -> None:
         self.harness = harness
@@ -82,7 +84,7 @@ class LocalService:
             settings(**changes),
             store or harness.open(),
             caller,
-            kind(job),
+            replace(like, run=job) if like else kind(job),
             self.shutdown,
             harness.fake.clock,
         )

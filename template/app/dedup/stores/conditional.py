@@ -25,6 +25,7 @@ from app.dedup.store import (
     Closed,
     Held,
     Lost,
+    Mismatch,
     Query,
     Run,
     StoreError,
@@ -143,7 +144,7 @@ class ConditionalStore(ABC):
                     old = None
                     continue
                 self._heard(record.read_at)
-                match decide(record, attempt_id):
+                match decide(record, attempt_id, run.payload_sha256):
                     case Decision.OWN:
                         resolved(problem)
                         recovered = old is not None
@@ -156,6 +157,8 @@ class ConditionalStore(ABC):
                         return Closed(record, record.read_at)
                     case Decision.REFUSE:
                         return Unreadable(record, record.read_at)
+                    case Decision.MISMATCH:
+                        return Mismatch(record, record.read_at)
                     case Decision.TAKE_OVER:
                         old = record
             self._undo(run.run_id, attempt_id, recovered=old is not None)
@@ -184,7 +187,7 @@ class ConditionalStore(ABC):
             "status": status.value,
             "finished_at": now,
             "result": result,
-            "expire_at": later(max(claim.run.schedule_time, now), claim.terms.retention),
+            "expire_at": claim.terms.end(claim.run, now),
         }
 
         def happened(record: Record | None, before: Stamp) -> bool:
@@ -272,13 +275,15 @@ class ConditionalStore(ABC):
             **self._lease_fields(terms.lease),
             "status": Status.IN_PROGRESS.value,
             "attempt_id": attempt_id,
-            "expire_at": later(max(run.schedule_time, now), terms.retention),
+            "expire_at": terms.end(run, now),
             "job_name": run.job_name,
             "schedule_time": run.schedule_time,
             "project": run.project,
             "location": run.location,
             "forced": run.forced,
             "claimed_at": now,
+            # A column of its own only where it is used: most runs have no payload to compare.
+            **({"payload_sha256": run.payload_sha256} if run.payload_sha256 else {}),
         }
         if old is None:
             return self._create(run.run_id, fields, limit)

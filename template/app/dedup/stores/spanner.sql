@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS `scheduler_runs` (
   claimed_at TIMESTAMP,
   finished_at TIMESTAMP,
   result STRING(MAX),
+  payload_sha256 STRING(MAX),
   added_at TIMESTAMP DEFAULT (CURRENT_TIMESTAMP()),
   written_at TIMESTAMP OPTIONS (allow_commit_timestamp = true)
 ) PRIMARY KEY (run_id),

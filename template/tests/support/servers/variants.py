@@ -14,6 +14,8 @@ from app.dedup.delivery import Headers, JobScope
 from app.dedup.record import Record, Status
 from app.dedup.store import Claim, ClaimAnswer, Claimed, Lost, Query, Run, Store, Terms
 from app.dedup.stores import open_store
+from app.environment import Reader
+from app.kinds import open_kind
 from app.service import Request, Response, Service, create_service
 from app.settings import Settings
 from app.shutdown import SHUTDOWN
@@ -116,11 +118,14 @@ class Variants(Service):
         return service.handle(request)
 
     def _create(self, changes: dict[str, object]) -> Service:
+        # A kind is the project's own, but for what it does.
+        asked = open_kind(str(changes.pop("kind")), Reader({})) if "kind" in changes else None
+        tested = replace(asked, run=self._tested.run) if asked else self._tested
         if "job_scope" in changes:
             changes["job_scope"] = JobScope(str(changes["job_scope"]))
         settings = replace(self._base, **changes)  # type: ignore[arg-type]
         store = self._connect(settings.run_store_url)
-        return Service(settings, store, _authenticator(settings), self._tested, SHUTDOWN)
+        return Service(settings, store, _authenticator(settings), tested, SHUTDOWN)
 
     def _connect(self, url: str) -> Store:
         return GatedStore(open_store(url), self._gates)

@@ -24,6 +24,7 @@ from app.dedup.store import (
     Closed,
     Held,
     Lost,
+    Mismatch,
     Query,
     Run,
     StoreError,
@@ -68,17 +69,21 @@ class RedisStore:
                 self._client.close()
                 self._client = None
 
-    # ARGV: attempt_id, lease (s), retention (s), schedule time (µs), five fields for people in
-    # pairs; then, to take over a record whose lease only the caller can judge, that whole record.
+    # ARGV: attempt_id, lease (s), retention (s), schedule time (µs), the payload's digest or '',
+    # how many texts follow for the other fields, names and values in turns, and these; then, to
+    # take over a record whose lease only the caller can judge, that whole record.
     CLAIM: Final = Script("""
         if ours() then return answer(1) end
         local written, seconds = number('written_at', 1e17), number('lease_seconds', 1e9)
         local over = written and seconds and now >= written + seconds * 1000000
-        local dead = field('status') == 'in_progress' and (over or same(15))
-        if kind ~= 'none' and not dead then return answer(0) end
+        local last = 6 + ARGV[6]
+        local dead = field('status') == 'in_progress' and (over or same(last + 1))
+        local payload = ARGV[5] ~= '' and field('payload_sha256')
+        local other = payload and payload ~= ARGV[5]
+        if kind ~= 'none' and (other or not dead) then return answer(0) end
         local fence = math.max(now, (number('fence', 9e15) or 0) + 1)
         write('status', 'in_progress', 'attempt_id', ARGV[1], 'fence', digits(fence),
-          'recovered', dead and 'true' or 'false', 'claimed_at', utc(now), unpack(ARGV, 5, 14))
+          'recovered', dead and 'true' or 'false', 'claimed_at', utc(now), unpack(ARGV, 7, last))
         lease(ARGV[2])
         keep(ARGV[4], ARGV[3])
         return answer(1)
@@ -88,16 +93,21 @@ class RedisStore:
         """Claim `run`: one call, be it new, a duplicate or a takeover."""
         people = {
             "job_name": run.job_name,
-            "schedule_time": run.schedule_time.isoformat(),
             "project": run.project,
             "location": run.location,
             "forced": "true" if run.forced else "false",
         }
+        if run.schedule_time:
+            people["schedule_time"] = run.schedule_time.isoformat()
+        if run.payload_sha256:
+            people["payload_sha256"] = run.payload_sha256
         arguments: list[str | bytes] = [
             attempt_id,
             _seconds(terms.lease),
             _seconds(terms.retention),
-            micros(run.schedule_time),
+            _schedule(run),
+            run.payload_sha256 or "",
+            str(2 * len(people)),
             *(text for pair in people.items() for text in pair),
         ]
         dead: tuple[bytes, ...] = ()
@@ -114,13 +124,15 @@ class RedisStore:
                 stamp = record.stamp
                 claim = Claim(run, attempt_id, terms, answer.recovered, stamp.fence, stamp)
                 return Claimed(claim, record.read_at)
-            match decide(record, attempt_id):
+            match decide(record, attempt_id, run.payload_sha256):
                 case Decision.WAIT:
                     return Held(record, record.lease_left(), record.read_at)
                 case Decision.FINAL:
                     return Closed(record, record.read_at)
                 case Decision.REFUSE:
                     return Unreadable(record, record.read_at)
+                case Decision.MISMATCH:
+                    return Mismatch(record, record.read_at)
                 case Decision.TAKE_OVER | Decision.OWN:
                     # The script judges a lease only where it is written as scripts write it.
                     dead = answer.content
@@ -158,7 +170,7 @@ class RedisStore:
     ) -> Lost | None:
         """Make the record final: one call."""
         arguments = [claim.attempt_id, status.value, _seconds(claim.terms.retention)]
-        arguments += [micros(claim.run.schedule_time), *([] if result is None else [result])]
+        arguments += [_schedule(claim.run), *([] if result is None else [result])]
         answer = self._change(self.FINISH, claim, arguments, timeout)
         return _lost(answer, answer.done)
 
@@ -315,6 +327,10 @@ def _lost(answer: Answer, done: bool) -> Lost | None:
 def _tell(answer: Answer) -> None:
     if answer.problem is not None:
         resolved(answer.problem)
+
+
+def _schedule(run: Run) -> str:
+    return micros(run.schedule_time) if run.schedule_time else "0"
 
 
 def _seconds(seconds: float) -> str:

@@ -1,0 +1,97 @@
+"""A guarded command runs once per token, and the exit status says what became of it."""
+
+import sys
+
+import pytest
+
+from app.guard.statuses import Exit
+from tests.guard.conftest import Place, complaint
+
+
+class TestOnce:
+    def test_a_command_that_succeeded_is_not_run_again(self, place: Place) -> None:
+        """R11, R37."""
+        assert [place.run(), place.run()] == [Exit.DONE, Exit.DONE]
+        assert place.effects == ["0"]
+
+    def test_its_exit_status_and_token_are_in_its_record(self, place: Place) -> None:
+        """R20."""
+        place.run()
+        (record,) = place.records()
+        assert (record.status, record.result) == ("completed", {"exit_status": 0})
+        assert (record.job_name, record.schedule_time) == ("token", None)
+
+    def test_a_command_that_failed_is_run_again(self, place: Place) -> None:
+        """R21: nothing is left of it, and its status goes to the platform, which tries again."""
+        assert place.run("sys.exit(7)") == 7
+        assert place.records() == []
+        assert place.run() == Exit.DONE
+        assert place.effects == ["0", "0"]
+
+    def test_tokens_steps_tasks_and_services_are_runs_of_their_own(self, place: Place) -> None:
+        for _ in range(2):
+            place.run()
+            place.run("", "--step", "second")
+            place.run(IDEMPOTENCY_TOKEN="other")
+            place.run(SERVICE="other")
+            place.run(CLOUD_RUN_TASK_INDEX="0")
+            place.run(CLOUD_RUN_TASK_INDEX="1")
+        assert place.effects == ["0"] * 6
+
+    def test_it_says_that_it_takes_over_only_if_it_does(self, place: Place) -> None:
+        """Also where the environment says otherwise."""
+        place.run(RECOVERED="1")
+        assert place.effects == ["0"]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "argv", [[], ["ls"], ["--"], ["--step", "--", "ls"], ["-x", "--", "a"]]
+    )
+    def test_a_wrong_command_line_is_explained(self, argv: list[str]) -> None:
+        status, said = complaint(argv)
+        assert status == Exit.USAGE
+        assert "python -m app.guard [--step NAME] -- COMMAND" in said
+        assert "Traceback" not in said
+
+    def test_a_wrong_environment_is_explained_as_a_whole(self) -> None:
+        status, said = complaint(["--", "ls"], SERVICE="No", LEASE_SECONDS="1")
+        assert status == Exit.SETTINGS
+        for name in ("IDEMPOTENCY_TOKEN", "RUN_STORE_URL", "SERVICE", "LEASE_SECONDS"):
+            assert f"- {name}" in said
+        assert "Traceback" not in said
+
+    def test_a_store_on_the_jobs_own_disk_is_refused(self, place: Place) -> None:
+        """R41."""
+        settings = {"RUN_STORE_URL": place.url, "IDEMPOTENCY_TOKEN": "t"}
+        status, said = complaint(["--", "ls"], **settings, CLOUD_RUN_JOB="job")
+        assert (status, "CLOUD_RUN_JOB" in said) == (Exit.SETTINGS, True)
+
+    def test_a_command_that_is_not_there_can_be_mended(self, place: Place) -> None:
+        assert place.start("--", "no-such-command").wait() == Exit.NOT_FOUND
+        assert place.start("--", str(place.folder)).wait() == Exit.NOT_RUNNABLE
+        assert place.run() == Exit.DONE
+        assert place.effects == ["0"]
+
+
+class TestStoreFails:
+    def test_before_the_command_it_is_not_run(self, place: Place) -> None:
+        """R25: fail closed."""
+        assert place.run(RUN_STORE_URL=f"sqlite:///{place.folder}") == Exit.UNAVAILABLE
+        assert place.effects == []
+
+    def test_after_the_command_the_platform_is_told(self, place: Place) -> None:
+        """R25: the work was done, and nobody will know."""
+        script = "import glob\nfor path in glob.glob('runs.db*'): os.remove(path)"
+        assert place.run(script) == Exit.NOT_RECORDED
+        assert place.effects == ["0"]
+
+
+def test_what_the_command_prints_is_its_own(place: Place) -> None:
+    """The guard's log lines go to stderr."""
+    script = "print('mine')"
+    settings = {"RUN_STORE_URL": place.url, "IDEMPOTENCY_TOKEN": "t"}
+    status, said = complaint(["--", sys.executable, "-c", script], **settings)
+    assert status == Exit.DONE
+    assert '"event": "completed"' in said
+    assert "mine" not in said
