@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,3 +116,12 @@ def clean_environment() -> dict[str, str]:
         if name not in {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
         and not name.startswith(("PYTEST_", "COPIER_"))
     }
+
+
+def run(project: Path, *arguments: str) -> None:
+    """Run a Python module in a project and fail with what it says."""
+    command = [sys.executable, "-m", *arguments]
+    result = subprocess.run(
+        command, cwd=project, env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr

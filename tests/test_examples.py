@@ -8,9 +8,12 @@ import yaml
 
 from tests import matrix
 from tests.conftest import Render
-from tests.rendering import ROOT
+from tests.rendering import ROOT, render, run
 
 EXAMPLES = sorted(ROOT.glob("examples/*.yml"))
+
+LOCAL = "not firestore and not spanner and not redis"
+"""The tests that need no store's server, by their names."""
 
 every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
@@ -21,10 +24,10 @@ def answers_of(path: Path) -> dict[str, Any]:
     return answers
 
 
-def test_every_framework_and_platform_has_an_example() -> None:
-    for question in ("platform", "framework"):
-        shown = {answers_of(path)[question] for path in EXAMPLES}
-        assert shown == set(matrix.values_of(question))
+@pytest.mark.parametrize("question", ["kind", "platform", "framework", "store", "deploy"])
+def test_every_choice_has_an_example(question: str) -> None:
+    recorded = [matrix.with_defaults(answers_of(path)) for path in EXAMPLES]
+    assert {answers[question] for answers in recorded} == set(matrix.values_of(question))
 
 
 @every_example
@@ -38,3 +41,11 @@ def test_an_example_is_accepted_and_recorded(rendered: Render, path: Path) -> No
     answers = answers_of(path)
     recorded = yaml.safe_load((rendered(**answers) / ".copier-answers.yml").read_text())
     assert {name: recorded[name] for name in answers} == answers
+
+
+@pytest.mark.slow
+@every_example
+def test_its_own_tests_pass(template: Path, tmp_path: Path, path: Path) -> None:
+    """On its local store: the others are tested in place, by the same files."""
+    project = render(template, tmp_path / "project", answers_of(path))
+    run(project, "pytest", "-q", "-p", "no:cacheprovider", "-k", LOCAL)

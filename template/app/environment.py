@@ -63,10 +63,6 @@ class Reader:
         """Return `RETENTION_SECONDS`, for how long records are kept (R29)."""
         return self.seconds("RETENTION_SECONDS", defaults.RETENTION_SECONDS, 1, 31_536_000)
 
-    def lease(self) -> float:
-        """Return `LEASE_SECONDS`, after which an attempt that is silent counts as dead (R18)."""
-        return self.seconds("LEASE_SECONDS", defaults.LEASE_SECONDS, 5, 3600)
-
     def log_level(self) -> str:
         """Return `LOG_LEVEL`, the lowest level that is logged."""
         return self.choice("LOG_LEVEL", "INFO", _LEVELS)
