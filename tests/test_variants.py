@@ -29,6 +29,13 @@ every_pair_of_selections = pytest.mark.parametrize(
 # The words by which a reader would notice a variant, and the variants in which they belong: the
 # Functions Framework is made of Flask and gunicorn.
 TRACES = {
+    "kind": {
+        r"kinds[./]step\b|StepAttempt, GiveUp": {"step"},
+    },
+    "target": {
+        r"app[./]guard\b|app\.guard": {"cloud-run-job", "cloud-build"},
+        r"workflow\.yaml|workflow_runs": {"workflows"},
+    },
     "framework": {
         r"functions.framework": {"functions-framework"},
         r"flask": {"flask", "functions-framework"},
