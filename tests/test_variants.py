@@ -32,6 +32,13 @@ TRACES = {
         r"buildpack": {"cloud-run-functions"},
         r"app\.yaml|gcloud app ": {"app-engine"},
     },
+    "kind": {
+        r"kinds[./]step\b|StepAttempt, GiveUp": {"step"},
+    },
+    "target": {
+        r"app[./]guard\b|app\.guard": {"cloud-run-job", "cloud-build"},
+        r"workflow\.yaml|workflow_runs": {"workflows"},
+    },
     "framework": {
         r"functions.framework": {"functions-framework"},
         r"flask": {"flask", "functions-framework"},

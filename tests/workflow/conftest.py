@@ -22,7 +22,7 @@ import requests
 from tests.rendering import ROOT
 
 WORKFLOW: Final = ROOT / "template" / "workflow.yaml"
-PATIENCE: Final = 60.0
+PATIENCE: Final = 120.0
 PROJECT: Final = "test-project"
 RUNS: Final = f"projects/{PROJECT}/databases/(default)/documents/workflow_runs"
 
@@ -41,7 +41,7 @@ class Step:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 step.requests.append({"body": json.loads(body), **_seen(self.headers)})
-                step.open.wait(PATIENCE)
+                step.open.wait(10 * PATIENCE)
                 status = step.answers.pop(0) if step.answers else 200
                 text = json.dumps({"number": len(step.requests)}).encode()
                 self.send_response(status)
