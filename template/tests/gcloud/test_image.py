@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.gcloud import ROOT
 
 
-def test_it_starts_what_the_procfile_says(self, tmp_path: Path) -> None:
+def test_it_starts_what_the_procfile_says(tmp_path: Path) -> None:
     _, command = (ROOT / "Procfile").read_text().strip().split(": ", 1)
     program = tmp_path / command.split()[0]
     program.write_text('#!/bin/sh\necho "${0##*/} $*"\n')

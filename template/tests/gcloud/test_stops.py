@@ -13,7 +13,7 @@ CHOSEN = {kind: parts(kind)[0] for kind in ("platform", "store", "auth")}
 def stopped(folder: Path, *, installed: bool = True, **environment: str) -> str:
     """Return what is said at the stop."""
     with pytest.raises(Stopped) as caught:
-        deploy(folder, CHOSEN, installed=installed, **environment)
+        deploy(folder, CHOSEN, environment, installed=installed)
     said = str(caught.value)
     assert "build and deploy" not in said
     return said

@@ -86,7 +86,11 @@ class Stopped(Exception):
 
 
 def deploy(
-    folder: Path, answers: dict[str, str], *, installed: bool = True, **environment: str
+    folder: Path,
+    answers: dict[str, str],
+    environment: dict[str, str] | None = None,
+    *,
+    installed: bool = True,
 ) -> Deployed:
     """Set up and deploy a copy of this project, with the parts that `answers` names.
 
@@ -122,7 +126,7 @@ def deploy(
     for script in ("setup.sh", "deploy.sh"):
         result = subprocess.run(
             [project / "deploy" / script],
-            env=settings | environment,
+            env=settings | (environment or {}),
             capture_output=True,
             text=True,
             check=False,

@@ -83,6 +83,23 @@ class TestEveryVariant:
         assert path[-2:] == [repository["repository_id"], deployment.service.name]
 
 
+class TestSpanner:
+    def test_an_instance_can_be_shared(
+        self, terraform: str, infrastructure: Path, tmp_path: Path
+    ) -> None:
+        project = render(
+            infrastructure, tmp_path / "project", {"deploy": "terraform", "store": "spanner"}
+        )
+        plan = Plan.of(project, tmp_path / "work", spanner_instance="ours")
+        assert plan.all("google_spanner_instance") == []
+        assert plan.one("google_spanner_database")["instance"] == "ours"
+        assert plan.one("google_spanner_database")["name"] == "nightly-report-runs"
+        assert plan.one("google_spanner_database_iam_member")["instance"] == "ours"
+        assert plan.values["output.run_store_url"].startswith(
+            "spanner://my-project/ours/nightly-report-runs?"
+        )
+
+
 class TestMemorystore:
     def test_the_secrets_say_how_to_reach_the_instance(
         self, terraform: str, infrastructure: Path, tmp_path: Path
