@@ -24,10 +24,14 @@ pytestmark = pytest.mark.slow
 def variants() -> list[matrix.Answers]:
     """Every pair of platform, store and check of the caller, and every scope."""
     every = [answers for answers in matrix.possible() if answers["deploy"] == "gcloud"]
-    chosen = matrix.pairwise(every, ["platform", "store", "auth"])
+    names = ("platform", "store", "auth")
+    pairs = set[matrix.Pair]().union(
+        *(matrix.pairs_of({name: answers[name] for name in names}) for answers in every)
+    )
     scopes = matrix.values_of("job_scope")
     return [
-        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
+        answers | {"job_scope": scopes[index % len(scopes)]}
+        for index, answers in enumerate(matrix.covering(pairs, every))
     ]
 
 
