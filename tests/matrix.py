@@ -1,7 +1,6 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
-from collections.abc import Collection
 from functools import cache
 from typing import Any
 
@@ -119,21 +118,22 @@ def variants() -> list[Answers]:
     for every in _selections().values():
         chosen.append(_most_of(missing, every))
         missing -= pairs_of(chosen[-1])
-    return chosen + _covering(missing, possible())
+    return chosen + covering(missing, possible())
 
 
-def pairwise(every: list[Answers], names: Collection[str] | None = None) -> list[Answers]:
-    """Few of these variants, among which every two answers (to `names`) meet that meet in any."""
-    return _covering(set[Pair]().union(*(pairs_of(answers, names) for answers in every)), every)
+@cache
+def pairwise() -> list[Answers]:
+    """Few of the variants, among which every two answers meet that meet in any."""
+    return covering(set[Pair]().union(*map(pairs_of, variants())), variants())
 
 
-def pairs_of(answers: Answers, names: Collection[str] | None = None) -> set[Pair]:
-    """Every two answers of a variant (to `names`)."""
-    kept = [item for item in answers.items() if names is None or item[0] in names]
-    return set(itertools.combinations(sorted(kept), 2))
+def pairs_of(answers: Answers) -> set[Pair]:
+    """Every two answers of a variant."""
+    return set(itertools.combinations(sorted(answers.items()), 2))
 
 
-def _covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
+def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
+    """Few of these variants, among which the missing pairs of answers meet."""
     chosen = []
     while missing:
         chosen.append(_most_of(missing, every))

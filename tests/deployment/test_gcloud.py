@@ -28,10 +28,14 @@ def variants() -> list[matrix.Answers]:
         for answers in matrix.possible()
         if answers["deploy"] == "gcloud" and answers["platform"] != "app-engine"
     ]
-    chosen = matrix.pairwise(every, ["platform", "store", "auth"])
+    names = ("platform", "store", "auth")
+    pairs = set[matrix.Pair]().union(
+        *(matrix.pairs_of({name: answers[name] for name in names}) for answers in every)
+    )
     scopes = matrix.values_of("job_scope")
     return [
-        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
+        answers | {"job_scope": scopes[index % len(scopes)]}
+        for index, answers in enumerate(matrix.covering(pairs, every))
     ]
 
 
