@@ -12,6 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from tests.rendering import ROOT
 
 Answers = dict[str, str]
+Pair = tuple[tuple[str, str], tuple[str, str]]
 
 
 @cache
@@ -63,25 +64,82 @@ def file_questions() -> list[str]:
     return [name for name in choice_questions() if name in read]
 
 
+@cache
+def _compiled(source: str) -> jinja2.Template:
+    return _environment().from_string(source)
+
+
 def is_possible(answers: Answers) -> bool:
     """Whether no choice among the answers is ruled out by another."""
-    environment = _environment()
-    for question, answer in answers.items():
-        for choice in questions()[question]["choices"].values():
-            if isinstance(choice, dict) and choice["value"] == answer:
-                refusal = environment.from_string(choice.get("validator", "")).render(answers)
-                if refusal:
-                    return False
-    return True
+    return not any(
+        _compiled(choice.get("validator", "")).render(answers)
+        for question, answer in answers.items()
+        for choice in questions()[question]["choices"].values()
+        if isinstance(choice, dict) and choice["value"] == answer
+    )
+
+
+def _asked(answers: Answers) -> Answers:
+    """Leave out the questions that are not asked where the others have these answers."""
+    kept = dict(answers)
+    for name in answers:
+        when = str(questions()[name].get("when", "true"))
+        if _compiled(when).render(answers).strip().lower() in ("false", ""):
+            del kept[name]
+    return kept
+
+
+def pairs_of(answers: Answers) -> set[Pair]:
+    """Every two answers of a variant."""
+    return set(itertools.combinations(sorted(answers.items()), 2))
 
 
 @cache
 def possible() -> list[Answers]:
-    """Every combination of choices that can be chosen."""
+    """Every combination of choices that can be chosen, with what is asked then."""
     names = choice_questions()
     product = itertools.product(*map(values_of, names))
     every = (dict(zip(names, values, strict=True)) for values in product)
-    return list(filter(is_possible, every))
+    asked = map(_asked, filter(is_possible, every))
+    return list({tuple(answers.items()): answers for answers in asked}.values())
+
+
+@cache
+def variants() -> list[Answers]:
+    """A variant for each selection of files, and as many as it takes for every two answers to meet.
+
+    The answers that select files make the full product. Their variants take turns in the answers
+    that only change text.
+    """
+    selections = dict[tuple[str | None, ...], list[Answers]]()
+    for answers in possible():
+        selection = tuple(answers.get(name) for name in file_questions())
+        selections.setdefault(selection, []).append(answers)
+    missing = set[Pair]().union(*map(pairs_of, possible()))
+    chosen = []
+    for every in selections.values():
+        chosen.append(_most_of(missing, every))
+        missing -= pairs_of(chosen[-1])
+    return chosen + covering(missing, possible())
+
+
+@cache
+def pairwise() -> list[Answers]:
+    """Few of the variants, among which every two answers meet that meet in any."""
+    return covering(set[Pair]().union(*map(pairs_of, variants())), variants())
+
+
+def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
+    """Few of these variants, among which the missing pairs of answers meet."""
+    chosen = []
+    while missing:
+        chosen.append(_most_of(missing, every))
+        missing = missing - pairs_of(chosen[-1])
+    return chosen
+
+
+def _most_of(pairs: set[Pair], every: list[Answers]) -> Answers:
+    return max(every, key=lambda answers: len(pairs_of(answers) & pairs))
 
 
 def with_defaults(answers: Answers) -> Answers:
@@ -107,38 +165,6 @@ def impossible_pairs() -> list[Answers]:
         if one.keys() != other.keys() and one not in alone and other not in alone
     ]
     return alone + [pair for pair in pairs if not is_possible(with_defaults(pair))]
-
-
-def source_variants() -> list[Answers]:
-    """One variant for each selection of files."""
-    patterns = [_environment().from_string(text) for text in questionnaire()["_exclude"]]
-    first = dict[str, Answers]()
-    for answers in possible():
-        excluded = "\n".join(
-            pattern.render(answers, _copier_operation="copy") for pattern in patterns
-        )
-        first.setdefault(excluded, answers)
-    return list(first.values())
-
-
-def tested_variants() -> list[Answers]:
-    """Few selections of files, with every pair of what the answers select among them."""
-    return pairwise(source_variants(), file_questions())
-
-
-def pairwise(variants: list[Answers], names: list[str]) -> list[Answers]:
-    """Few of the variants, with every pair of answers to the named questions among them."""
-    pairs = {
-        index: set(itertools.combinations([(name, answers[name]) for name in names], 2))
-        for index, answers in enumerate(variants)
-    }
-    missing = set[tuple[tuple[str, str], ...]]().union(*pairs.values())
-    chosen = []
-    while missing:
-        best = max(pairs, key=lambda index: len(pairs[index] & missing))
-        missing -= pairs[best]
-        chosen.append(variants[best])
-    return chosen
 
 
 def name_of(answers: Answers) -> str:

@@ -30,7 +30,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     commands = tmp_path_factory.mktemp("bin")
     python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}")
     (commands / "python3").symlink_to(python)
-    for command in ("make", "git", "sh", "awk", "rm", "touch"):
+    for command in ("make", "git", "bash", "sh", "awk", "dirname", "rm", "sed", "touch"):
         found = shutil.which(command)
         assert found, f"{command} is missing"
         (commands / command).symlink_to(found)

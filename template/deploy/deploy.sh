@@ -6,7 +6,9 @@ source deploy/parts.sh
 source deploy/job.sh
 
 say "Deploying $SERVICE to the project $GOOGLE_CLOUD_PROJECT, region $REGION"
-retries # First, as it may refuse.
+# First what may refuse.
+retries
+job_scope
 platform_deploy
 auth_deploy
 job_deploy

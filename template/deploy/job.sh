@@ -1,17 +1,16 @@
 # shellcheck shell=bash
 # The Cloud Scheduler job, which calls the service at $URL.
 
-# The job's address and headers tell its project and region as JOB_SCOPE wants it (R05).
+# How the job tells its project and region, as JOB_SCOPE wants it: job_path, below the service's
+# root, and job_headers (R05).
 job_scope() {
-  job_uri=$URL/
+  job_path=/
   job_headers=()
   case $JOB_SCOPE in
     none) ;;
-    header)
-      job_headers=("X-Job-Project=$GOOGLE_CLOUD_PROJECT" "X-Job-Location=$REGION")
-      ;;
-    query) job_uri+="?project=$GOOGLE_CLOUD_PROJECT&location=$REGION" ;;
-    path) job_uri+="projects/$GOOGLE_CLOUD_PROJECT/locations/$REGION" ;;
+    header) job_headers=("X-Job-Project=$GOOGLE_CLOUD_PROJECT" "X-Job-Location=$REGION") ;;
+    query) job_path="/?project=$GOOGLE_CLOUD_PROJECT&location=$REGION" ;;
+    path) job_path=/projects/$GOOGLE_CLOUD_PROJECT/locations/$REGION ;;
     *) stop "JOB_SCOPE is '$JOB_SCOPE'." "It can be none, header, query or path." ;;
   esac
 }
@@ -26,13 +25,12 @@ retries() {
 }
 
 job_deploy() {
-  local job_uri job_headers flags remedy
-  job_scope
+  local flags remedy
   flags=(
     "--location=$REGION"
     "--schedule=$SCHEDULE"
     "--time-zone=$TIME_ZONE"
-    "--uri=$job_uri"
+    "--uri=$URL$job_path"
     --http-method=post
     "--oidc-service-account-email=$(address "$CALLER")"
     "--oidc-token-audience=$URL"
@@ -45,7 +43,8 @@ job_deploy() {
     # Headers that the owner has added stay; those of another scope go.
     if ((${#job_headers[@]})); then
       flags+=("--update-headers=$(join , "${job_headers[@]}")")
-    else
+    elif [[ $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
+      --format='value(httpTarget.headers)') == *X-Job-* ]]; then
       flags+=("--remove-headers=X-Job-Project,X-Job-Location")
     fi
     step "update the job $JOB_ID" "$remedy" gcloud scheduler jobs update http "$JOB_ID" "${flags[@]}"

@@ -23,6 +23,9 @@ export SERVICE JOB_ID SCHEDULE TIME_ZONE ATTEMPT_DEADLINE_SECONDS LEASE_SECONDS
 export CLOUDSDK_CORE_PROJECT=$GOOGLE_CLOUD_PROJECT
 export CLOUDSDK_CORE_DISABLE_PROMPTS=1
 
+if ! command -v "$PYTHON" >/dev/null; then
+  stop "there is no $PYTHON." "Install the project: make install"
+fi
 if ! command -v gcloud >/dev/null; then
   stop "gcloud is not installed." "Install the Google Cloud CLI, and log in: gcloud auth login"
 fi

@@ -12,6 +12,7 @@ Resources = dict[str, Any]
 
 PROJECT_NUMBER: Final = "123456789012"
 REDIS_HOST: Final = "10.0.0.3"
+REDIS_PORT: Final = 6378
 REDIS_PASSWORD: Final = "0b6e7a9c-not-to-be-shown"  # noqa: S105 - made up
 SOURCE: Final = "storage/source"
 """The source that was sent to be built, as a zip file."""
@@ -47,8 +48,6 @@ def answer(request: Request, resources: Resources) -> Answer:
         return _policy(key, request, resources)
     match request.method:
         case "GET":
-            if "/operations/" in name:
-                return 200, {"name": name, "done": True, "response": {}}
             if key in resources:
                 return 200, resources[key]
             return error(404, "NOT_FOUND", f"{name} was not found.")
@@ -57,8 +56,9 @@ def answer(request: Request, resources: Resources) -> Answer:
         case "PATCH":
             made = resources.setdefault(key, {"name": name})
             for path in request.query.get("updateMask", ",".join(request.body)).split(","):
-                _update(made, request.body, path.split("."))
-            return 200, _done(api, name, made)
+                camel = re.sub(r"_([a-z])", lambda letter: letter[1].upper(), path)
+                _update(made, request.body, camel.split("."))
+            return 200, _done(api, name, resources)
         case _:
             return error(501, "UNIMPLEMENTED", f"{request.method} {request.path}")
 
@@ -77,7 +77,7 @@ def _create(api: str, name: str, request: Request, resources: Resources) -> Answ
     if f"{api}/{made}" in resources:
         return error(409, "ALREADY_EXISTS", f"{made} exists already.")
     resources[f"{api}/{made}"] = {**request.body, "name": made, "state": "READY"}
-    return 200, _done(api, made, resources[f"{api}/{made}"])
+    return 200, _done(api, made, resources)
 
 
 def _update(there: Any, new: Any, path: list[str]) -> None:
@@ -95,16 +95,15 @@ _IMMEDIATE: Final = ("secretmanager", "cloudscheduler")
 """APIs that answer with what was made, not with an operation."""
 
 
-def _done(api: str, name: str, made: Any) -> Any:
+def _done(api: str, name: str, resources: Resources) -> Any:
+    """What was made, or the operation that made it and is done."""
+    made = resources[f"{api}/{name}"]
     if api in _IMMEDIATE:
         return made
-    if api == "firestore":
-        place = "/".join(name.split("/")[:4])
-    elif api == "spanner":
-        place = name
-    else:
-        place = "/".join(name.split("/")[:4])
-    return {"name": f"{place}/operations/op1", "done": True, "response": made, "metadata": {}}
+    place = name if api == "spanner" else "/".join(name.split("/")[:4])
+    operation = f"{place}/operations/op1"
+    resources[f"{api}/{operation}"] = {"name": operation, "done": True, "response": made}
+    return resources[f"{api}/{operation}"] | {"metadata": {}}
 
 
 def _policy(key: str, request: Request, resources: Resources) -> Answer:
@@ -171,7 +170,7 @@ def _spanner(request: Request, name: str, resources: Resources) -> Answer | None
     else:
         return None
     resources[f"spanner/{made}"] = {**content, "name": made, "state": "READY"}
-    return 200, _done("spanner", made, resources[f"spanner/{made}"])
+    return 200, _done("spanner", made, resources)
 
 
 def _redis(request: Request, name: str, resources: Resources) -> Answer | None:
@@ -180,7 +179,7 @@ def _redis(request: Request, name: str, resources: Resources) -> Answer | None:
     if request.method == "POST":
         request.body.update(
             host=REDIS_HOST,
-            port=6378,
+            port=REDIS_PORT,
             serverCaCerts=[{"cert": certificate} for certificate in CERTIFICATES],
         )
     return None
@@ -192,7 +191,8 @@ def _secrets(request: Request, name: str, resources: Resources) -> Answer | None
     if name.endswith(":addVersion"):
         resources.setdefault(versions, []).append(request.body["payload"])
         number = len(resources[versions])
-        return 200, {"name": f"{secret}/versions/{number}", "state": "ENABLED"}
+        version = {"name": f"{secret}/versions/{number}", "state": "ENABLED"}
+        return 200, version | {"clientSpecifiedPayloadChecksum": True}
     if name.endswith(":access"):
         if versions in resources:
             return 200, {"name": name, "payload": resources[versions][-1]}

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ def site(template: Path, tmp_path: Path, recorder: Recorder) -> Sites:
         project = render(template, tmp_path / "project", dict(answers))
         (project / "uv.lock").touch()
         (project / "requirements.txt").touch()
-        settings = {"CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud")}
+        settings = {"CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud"), "PYTHON": sys.executable}
         return Site(project, recorder, clean_environment() | recorder.environment() | settings)
 
     return ready

@@ -71,7 +71,7 @@ def _roles(recorder: Recorder, accounts: dict[str, str]) -> frozenset[Role]:
         )
         for key, policy in recorder.resources.items()
         if key.endswith(":policy")
-        for binding in policy["bindings"]
+        for binding in policy.get("bindings", [])
         for member in binding["members"]
     )
 

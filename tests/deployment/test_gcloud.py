@@ -1,13 +1,22 @@
 """`make setup` and `make deploy` of every kind of project, done by the real gcloud."""
 
+import base64
 import io
 import zipfile
 
 import pytest
 
 from tests import matrix
-from tests.deployment.apis import REDIS_PASSWORD, SOURCE, Request
+from tests.deployment.apis import (
+    CERTIFICATES,
+    REDIS_HOST,
+    REDIS_PASSWORD,
+    REDIS_PORT,
+    SOURCE,
+    Request,
+)
 from tests.deployment.conftest import Site, Sites
+from tests.deployment.expected import run_store_secret
 
 pytestmark = pytest.mark.slow
 
@@ -19,10 +28,14 @@ def variants() -> list[matrix.Answers]:
         for answers in matrix.possible()
         if answers["deploy"] == "gcloud" and answers["platform"] != "app-engine"
     ]
-    chosen = matrix.pairwise(every, ["platform", "store", "auth"])
+    names = ("platform", "store", "auth")
+    pairs = set[matrix.Pair]().union(
+        *(matrix.pairs_of({name: answers[name] for name in names}) for answers in every)
+    )
     scopes = matrix.values_of("job_scope")
     return [
-        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
+        answers | {"job_scope": scopes[index % len(scopes)]}
+        for index, answers in enumerate(matrix.covering(pairs, every))
     ]
 
 
@@ -34,6 +47,15 @@ def run(site: Site, *scripts: str) -> str:
         assert result.returncode == 0, result.stdout
         said += result.stdout
     return said
+
+
+def secrets(site: Site) -> list[str]:
+    """What the newest versions of the secrets hold."""
+    return [
+        base64.b64decode(versions[-1]["data"]).decode()
+        for name, versions in site.recorder.resources.items()
+        if name.endswith(":versions")
+    ]
 
 
 def made(requests: list[Request]) -> list[str]:
@@ -62,6 +84,10 @@ def test_what_is_deployed_is_what_the_table_says(site: Sites, answers: matrix.An
     assert here.deployed() == here.expected()
 
     assert REDIS_PASSWORD not in said
+    if here.expected().service.secrets:
+        url = run_store_secret(REDIS_HOST, REDIS_PORT, REDIS_PASSWORD)
+        assert secrets(here) == [url, "\n".join(CERTIFICATES)]
+
     with zipfile.ZipFile(io.BytesIO(here.recorder.resources[SOURCE])) as source:
         sent = set(source.namelist())
     assert {"main.py", "app/job.py", "pyproject.toml"} < sent

@@ -7,7 +7,7 @@ from app.records.context import Context
 from app.records.report import Report
 
 INIT_TIMEOUT: Final = 180.0
-"""Seconds for all that is made; Spanner takes up to a minute for a database."""
+"""Seconds for all that is made; a database can take a minute."""
 
 
 def init(options: Options, context: Context) -> Report:

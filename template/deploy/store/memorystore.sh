@@ -48,7 +48,7 @@ store_url() {
 
 store_ca() {
   gcloud redis instances describe "$INSTANCE" "--region=$REGION" \
-    --format='value(serverCaCerts[].cert)'
+    --flatten='serverCaCerts[]' --format='value(serverCaCerts.cert)'
 }
 
 # keep_secret NAME COMMAND: the secret's newest version is what COMMAND prints; the service reads it.

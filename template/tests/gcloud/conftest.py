@@ -19,7 +19,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deploy:
         changes = environment or {}
         key = frozenset({*chosen.items(), *changes.items()})
         if key not in done:
-            done[key] = deploy(tmp_path_factory.mktemp("deployed"), chosen, **changes)
+            done[key] = deploy(tmp_path_factory.mktemp("deployed"), chosen, changes)
         return done[key]
 
     return once

@@ -3,22 +3,23 @@
 from app.dedup.stores.redis.address import Address
 from app.settings import Settings
 from tests.gcloud.conftest import Deploy
-from tests.support.gcloud import REDIS
+
+PASSWORD = "a-password"
 
 
 def test_the_service_trusts_the_certificates_that_it_gets(deployed: Deploy) -> None:
     done = deployed(store="memorystore")
     address = Address.parse(Settings.from_environ(done.environment).run_store_url)
     assert address.tls
-    assert f"{address.host}:{address.port}" == REDIS[0]
-    assert address.password == REDIS[1]
+    assert (address.host, address.port) == ("10.0.0.3", 6378)
+    assert address.password == PASSWORD
     assert address.ca_certs in done.secrets
 
 
 def test_the_password_is_in_a_secret_alone(deployed: Deploy) -> None:
     done = deployed(store="memorystore")
     assert "RUN_STORE_URL" in done.secrets
-    assert not [call for call in done.calls if REDIS[1] in str(call.flags) + call.words]
+    assert not [call for call in done.calls if PASSWORD in str(call.flags) + call.words]
 
 
 def test_a_full_instance_refuses_instead_of_forgetting(deployed: Deploy) -> None:

@@ -1,9 +1,5 @@
 """What the deployment tells the service is what the service reads."""
 
-import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +8,7 @@ from app import defaults
 from app.records.settings import RecordsSettings
 from app.settings import Settings
 from tests.gcloud.conftest import Deploy
-from tests.support.gcloud import ROOT, parts
+from tests.support.gcloud import parts
 
 every_platform = pytest.mark.parametrize("platform", parts("platform"))
 every_store = pytest.mark.parametrize("store", parts("store"))
@@ -87,27 +83,3 @@ class TestAgreement:
         """R34."""
         accounts = deployed(platform=platform)
         assert accounts.service["--service-account"] != accounts.job["--oidc-service-account-email"]
-
-
-@pytest.mark.skipif(not (ROOT / "Dockerfile").exists(), reason="no Dockerfile: a buildpack builds")
-class TestImage:
-    def test_it_starts_what_the_procfile_says(self, tmp_path: Path) -> None:
-        _, command = (ROOT / "Procfile").read_text().strip().split(": ", 1)
-        program = tmp_path / command.split()[0]
-        program.write_text('#!/bin/sh\necho "${0##*/} $*"\n')
-        program.chmod(0o755)
-        (line,) = [
-            line.removeprefix("CMD ")
-            for line in (ROOT / "Dockerfile").read_text().splitlines()
-            if line.startswith("CMD ")
-        ]
-        path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-        started = subprocess.run(
-            json.loads(line),
-            cwd=ROOT,
-            env={"PATH": path, "PORT": "8123"},
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        assert started.stdout.split() == command.replace("$PORT", "8123").split()

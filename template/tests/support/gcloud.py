@@ -11,10 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_FAKE = Path(__file__).with_name("gcloud.sh")
-
-REDIS = ("10.0.0.3:6378", "a-password")
-"""Address and password of the Redis instance."""
+_FAKE = Path(__file__).with_name("fake_gcloud")
 
 
 def parts(kind: str) -> list[str]:
@@ -84,8 +81,22 @@ class Deployed:
         return f"{place.scheme}://{place.netloc}"
 
 
-def deploy(folder: Path, answers: dict[str, str], **environment: str) -> Deployed:
-    """Set up and deploy a copy of this project, with the parts that `answers` names."""
+class Stopped(Exception):
+    """A script has stopped. `str()` is what it said."""
+
+
+def deploy(
+    folder: Path,
+    answers: dict[str, str],
+    environment: dict[str, str] | None = None,
+    *,
+    installed: bool = True,
+) -> Deployed:
+    """Set up and deploy a copy of this project, with the parts that `answers` names.
+
+    Raises:
+        Stopped: one of the scripts has stopped.
+    """
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed, which the deployment scripts need")
     project, programs, calls = folder / "project", folder / "bin", folder / "calls"
@@ -95,10 +106,10 @@ def deploy(folder: Path, answers: dict[str, str], **environment: str) -> Deploye
     for kind, name in answers.items():
         text = re.sub(rf"(?m)^{kind.upper()}=.*$", f"{kind.upper()}={name}", text)
     config.write_text(text)
-    for lock in ("uv.lock", "requirements.txt"):
+    for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()
     programs.mkdir()
-    shutil.copy(_FAKE, programs / "gcloud")
+    shutil.copy(_FAKE / "gcloud.sh", programs / "gcloud")
     # The project's own code takes longer than all the rest, and derives the same each time.
     (programs / "python").write_text("#!/bin/sh\necho --max-retry-attempts=5\n")
     for program in programs.iterdir():
@@ -109,17 +120,19 @@ def deploy(folder: Path, answers: dict[str, str], **environment: str) -> Deploye
         "PYTHON": os.fspath(programs / "python"),
         "PYTHONPATH": os.fspath(ROOT),
         "CALLS": os.fspath(calls),
+        "STORES": os.fspath(_FAKE),
         "SERVICE": "nightly-report",
     }
     for script in ("setup.sh", "deploy.sh"):
         result = subprocess.run(
             [project / "deploy" / script],
-            env=settings | environment,
+            env=settings | (environment or {}),
             capture_output=True,
             text=True,
             check=False,
         )
-        assert result.returncode == 0, result.stdout + result.stderr
+        if result.returncode:
+            raise Stopped(result.stdout + result.stderr)
     return Deployed([_call(record) for record in calls.read_text().split("\x1e")[:-1]])
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A gcloud that notes how it is called, in the file CALLS, and finds that nothing is there yet. A
-# call is one record: the arguments, then what came by the standard input.
+# call is one record: the arguments, then what came by the standard input. FAILING is a command that
+# fails; STORES is the folder of what the stores' commands answer.
 words=
 for argument; do
   if [[ $argument != --* ]]; then words+="$argument "; fi
@@ -12,6 +13,10 @@ if [[ "$*" == *--data-file=-* ]]; then IFS= read -r -d '' given; fi
   printf '%s\x1f\x1f%s\x1e' "$*" "$given"
 ) >>"$CALLS"
 
+if [[ -n ${FAILING:-} && $words == "$FAILING "* ]]; then
+  echo "PERMISSION_DENIED: you may not" >&2
+  exit 1
+fi
 case $words in
   *" describe "*)
     if [[ "$*" == *--format=none* ]]; then
@@ -20,13 +25,12 @@ case $words in
     fi
     ;;
 esac
-# What scripts read.
-case "$words" in
+# What the scripts read; each store adds its own.
+case $words in
   "projects describe "*) echo 123456789012 ;;
   "run services describe "*) echo "https://$SERVICE-123456789012.us-central1.run.app" ;;
-  "firestore indexes fields describe "*) echo True ;;
-  "redis instances get-auth-string "*) echo a-password ;;
-  "redis instances describe "*)
-    if [[ "$*" == *host* ]]; then echo 10.0.0.3:6378; else echo "a certificate"; fi
-    ;;
 esac
+for store in "$STORES"/*-answers.sh; do
+  # shellcheck disable=SC1090
+  if [[ -f $store ]]; then source "$store"; fi
+done
