@@ -27,7 +27,7 @@ every_pair = pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.na
 TRACES = {
     "platform": {
         r"dockerfile": {"cloud-run"},
-        r"buildpack": {"cloud-run-functions"},
+        r"buildpack": {"cloud-run-functions", "app-engine"},
         r"app\.yaml|gcloud app ": {"app-engine"},
     },
     "kind": {
