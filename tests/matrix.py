@@ -117,17 +117,27 @@ def source_variants() -> list[Answers]:
 @cache
 def tested_variants() -> list[Answers]:
     """Few selections of files, with every pair of what the answers select among them."""
-    names = file_questions()
-    pairs = {
-        index: set(itertools.combinations([(name, answers[name]) for name in names], 2))
-        for index, answers in enumerate(source_variants())
-    }
-    missing = set[tuple[tuple[str, str], ...]]().union(*pairs.values())
+    return _covering(source_variants(), file_questions(), together=2)
+
+
+@cache
+def rendered_variants() -> list[Answers]:
+    """Few variants, with every three choices that go together among them."""
+    return _covering(possible(), choice_questions(), together=3)
+
+
+def _covering(variants: list[Answers], names: list[str], together: int) -> list[Answers]:
+    """Few of `variants`, with so many answers to the questions `names` together as in all."""
+    groups = [
+        set(itertools.combinations([(name, answers[name]) for name in names], together))
+        for answers in variants
+    ]
+    missing = set[tuple[tuple[str, str], ...]]().union(*groups)
     chosen = []
     while missing:
-        best = max(pairs, key=lambda index: len(pairs[index] & missing))
-        missing -= pairs[best]
-        chosen.append(source_variants()[best])
+        best = max(range(len(variants)), key=lambda index: len(groups[index] & missing))
+        missing -= groups[best]
+        chosen.append(variants[best])
     return chosen
 
 

@@ -17,7 +17,9 @@ from tests.rendering import clean_environment, files_of, render
 
 Variant = Callable[[matrix.Answers], Path]
 
-every_variant = pytest.mark.parametrize("answers", matrix.possible(), ids=matrix.name_of)
+every_three_choices = pytest.mark.parametrize(
+    "answers", matrix.rendered_variants(), ids=matrix.name_of
+)
 every_selection_of_files = pytest.mark.parametrize(
     "answers", matrix.source_variants(), ids=matrix.name_of
 )
@@ -89,7 +91,7 @@ class TestMatrix:
 
 
 class TestRender:
-    @every_variant
+    @every_three_choices
     def test_every_file_parses(self, variant: Variant, answers: matrix.Answers) -> None:
         for path, text in texts(variant(answers)):
             match Path(path).suffix:
@@ -100,7 +102,7 @@ class TestRender:
                 case ".yml" | ".yaml":
                     yaml.safe_load(text)
 
-    @every_variant
+    @every_three_choices
     def test_nothing_of_the_template_is_left(
         self, variant: Variant, answers: matrix.Answers
     ) -> None:
@@ -108,7 +110,7 @@ class TestRender:
             assert not path.endswith(".jinja"), path
             assert not re.search(r"\{%|%\}|\{#|#\}|\{\{ ", text), path
 
-    @every_variant
+    @every_three_choices
     def test_text_is_tidy(self, variant: Variant, answers: matrix.Answers) -> None:
         for path, text in texts(variant(answers)):
             assert text == "" or (text.endswith("\n") and not text.endswith("\n\n")), path
@@ -117,7 +119,7 @@ class TestRender:
             if not path.endswith(".py"):
                 assert "\n\n\n" not in text, path
 
-    @every_variant
+    @every_three_choices
     def test_no_unchosen_variant_shows(self, variant: Variant, answers: matrix.Answers) -> None:
         for path, text in texts(variant(answers)):
             for question, words in TRACES.items():
@@ -125,7 +127,7 @@ class TestRender:
                     if answers[question] not in belongs:
                         assert not re.search(word, f"{path}\n{text}", re.IGNORECASE), (path, word)
 
-    @every_variant
+    @every_three_choices
     def test_a_second_render_is_the_same_byte_for_byte(
         self, template: Path, tmp_path: Path, variant: Variant, answers: matrix.Answers
     ) -> None:
@@ -140,7 +142,7 @@ class TestSources:
         run(variant(answers), "ruff", "format", "--check", "--no-cache")
 
     @pytest.mark.slow
-    @every_selection_of_files
+    @every_pair_of_selections
     def test_types_are_right(
         self,
         variant: Variant,
