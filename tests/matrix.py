@@ -48,6 +48,7 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
+@cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
     environment = _environment()
@@ -59,17 +60,26 @@ def file_questions() -> list[str]:
 
 def is_possible(answers: Answers) -> bool:
     """Whether no choice among the answers is ruled out by another, or not asked for."""
-    environment = _environment()
-    for question, answer in answers.items():
-        asked = environment.from_string(str(questions()[question].get("when", True)))
-        if asked.render(answers) == "False" and answer != values_of(question)[0]:
-            return False
-        for choice in questions()[question]["choices"].values():
-            if isinstance(choice, dict) and choice["value"] == answer:
-                refusal = environment.from_string(choice.get("validator", "")).render(answers)
-                if refusal:
-                    return False
-    return True
+    return all(
+        _asked(question).render(answers) == "True" or answer == values_of(question)[0]
+        for question, answer in answers.items()
+    ) and not any(
+        _refusal(question, answer).render(answers) for question, answer in answers.items()
+    )
+
+
+@cache
+def _asked(question: str) -> jinja2.Template:
+    """What says whether a question is asked."""
+    return _environment().from_string(str(questions()[question].get("when", True)))
+
+
+@cache
+def _refusal(question: str, answer: str) -> jinja2.Template:
+    """What says why an answer cannot be chosen."""
+    choices = questions()[question]["choices"].values()
+    rules = [one for one in choices if isinstance(one, dict) and one["value"] == answer]
+    return _environment().from_string(rules[0].get("validator", "") if rules else "")
 
 
 @cache
@@ -95,6 +105,7 @@ def impossible_pairs() -> list[Answers]:
     ]
 
 
+@cache
 def source_variants() -> list[Answers]:
     """One variant for each selection of files."""
     first = dict[tuple[str, ...], Answers]()
@@ -103,6 +114,7 @@ def source_variants() -> list[Answers]:
     return list(first.values())
 
 
+@cache
 def tested_variants() -> list[Answers]:
     """Few selections of files, with every pair of what the answers select among them."""
     names = file_questions()

@@ -49,7 +49,19 @@ TRACES = {
     },
     "auth": {
         r"auth[./]iam\b": {"iam"},
-        r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
+        r"auth[./]verify\b|cachecontrol": {"verify"},
+    },
+    "kind": {
+        r"\bprox(y|ies)\b|stand.?in|TARGET_ENDPOINT|app[./]targets|workflows": {"proxy"},
+        r"\bjob\.py": {"handler"},
+    },
+    "target": {
+        r"workflows": {"workflows"},
+        r"cloud.run.job": {"cloud-run-job"},
+        r"cloud.?build": {"cloud-build"},
+        r"targets[./]http\b": {"http"},
+        r"cloud.?tasks": {"cloud-tasks"},
+        r"bigquery": {"bigquery"},
     },
 }
 

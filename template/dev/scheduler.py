@@ -19,6 +19,7 @@ from app.schedule import coming_times, past_times
 from dev.attempt import Attempts
 from dev.delivery import Target
 from dev.events import EventLog
+from dev.kinds import Surroundings, surroundings
 from dev.options import Options, parse
 from dev.plan import PlannedRun, Scenario, scenario_runs, schedule_runs, with_forced_run
 from dev.report import print_verdicts, save_svg
@@ -88,14 +89,16 @@ def _simulate_here(options: Options, console: Console) -> Judged:
     log = EventLog(timeline.event)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="simulation-"))
-        server = LocalServer(Path(folder) / "runs.db", log, _server_settings(options))
+        around = stack.enter_context(surroundings())
+        settings = {**_server_settings(options), **around.environ}
+        server = LocalServer(Path(folder) / "runs.db", log, settings)
         target = replace(options.target, url=server.url)
         _print_head(console, options, target, f"lease {options.lease} s")
         stack.callback(server.stop)
         server.start()
         results = _play(options, Attempts(target, timeline, server), timeline)
     # Only now the log is complete: a second completion may come after the last answer.
-    return [(result, _judge_by_log(result, log, options)) for result in results]
+    return [(result, _judge_by_log(result, log, options, around)) for result in results]
 
 
 def _simulate_running(options: Options, console: Console) -> Judged:
@@ -142,10 +145,15 @@ def _key(run: PlannedRun, options: Options) -> tuple[datetime, bool]:
     return run.schedule_time, run.forced and options.forced_separate
 
 
-def _judge_by_log(result: RunResult, log: EventLog, options: Options) -> Verdict:
+def _judge_by_log(
+    result: RunResult, log: EventLog, options: Options, around: Surroundings
+) -> Verdict:
     schedule_time, forced = _key(result.planned, options)
     events = events_of_run(log.events, options.target.job, schedule_time, forced=forced)
-    return judge_events(events)
+    if around.executions is None:
+        return judge_events(events)
+    executions = map(around.executions, {event.run_id for event in events})
+    return judge_events(events, sum(executions))
 
 
 def _judge_by_answers(result: RunResult, results: list[RunResult], options: Options) -> Verdict:

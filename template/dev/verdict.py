@@ -47,11 +47,12 @@ def events_of_run(
     ]
 
 
-def judge_events(events: Sequence[Event]) -> Verdict:
+def judge_events(events: Sequence[Event], executions: int | None = None) -> Verdict:
     """Judge a run by its events.
 
     It is wrong if it was not completed exactly once, or if a start after the first one was neither
-    a recovery nor preceded by a release.
+    a recovery nor preceded by a release. Where the run starts something elsewhere, `executions`
+    says how often that was started: once is right.
     """
     starts = [event for event in events if event.name == "claimed"]
     completions = sum(event.name == "completed" for event in events)
@@ -66,7 +67,8 @@ def judge_events(events: Sequence[Event]) -> Verdict:
         starts=len(starts),
         recovered=sum(event.recovered for event in starts),
         completions=completions,
-        problem=_problem(completions, doubled, [event.name for event in events]),
+        problem=_problem(completions, doubled, [event.name for event in events])
+        or ("" if executions in (None, 1) else f"started {executions} times elsewhere"),
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.dedup.stores import supported_schemes
+from dev.kinds import surroundings
 from tests.support.stores import MODULES
 
 ROOT = Path(__file__).parent.parent
@@ -33,7 +34,9 @@ def imported(store: str) -> set[str]:
         module = store if store in MODULES else store.removesuffix("s")
         form, _ = import_module(f"tests.support.stores.{module}").PLACE
         url = store + form.removeprefix(module).format(name="cold", host="127.0.0.1:1")
-    environ = {**os.environ, "AUTH": "off", "RUN_STORE_URL": url, "PYTHONPATH": str(ROOT)}
+    with surroundings() as around:
+        environ = {**os.environ, **around.environ, "AUTH": "off", "RUN_STORE_URL": url}
+    environ["PYTHONPATH"] = str(ROOT)
     for platform in ("K_SERVICE", "GAE_ENV"):
         environ.pop(platform, None)
     command = [sys.executable, "-c", PROBE]

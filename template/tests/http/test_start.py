@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dev.kinds import surroundings
 from dev.serve import web_command
 from dev.server import free_port
 from tests.support.servers import PROJECT, Framework, frameworks
@@ -76,7 +77,9 @@ def test_a_bad_environment_ends_the_start_of_the_project_itself(tmp_path: Path) 
 def test_the_project_itself_is_healthy_without_touching_a_store(tmp_path: Path) -> None:
     """R41: neither the start nor `/health` does."""
     store = tmp_path / "runs.db"
-    server = Server(PROJECT, tmp_path / "log", {"RUN_STORE_URL": f"sqlite:///{store}"})
+    with surroundings() as around:
+        settings = {**around.environ, "RUN_STORE_URL": f"sqlite:///{store}"}
+    server = Server(PROJECT, tmp_path / "log", settings)
     try:
         server.wait_until_ready()
         assert send(server.port, "GET", "/health").outcome == (200, "healthy")
