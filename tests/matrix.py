@@ -49,6 +49,12 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
+@cache
+def jinja_macros(path: str) -> Any:
+    """The macros of one of the questionnaire's own files, to call them as it does."""
+    return _environment().get_template(path).module
+
+
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
     environment = _environment()
@@ -136,24 +142,36 @@ def _most_of(pairs: set[Pair], every: list[Answers]) -> Answers:
     return max(every, key=lambda answers: len(pairs_of(answers) & pairs))
 
 
+def with_defaults(answers: Answers) -> Answers:
+    """The answers of one who gives these and takes every other choice as it is offered."""
+    full = Answers()
+    for name in choice_questions():
+        full[name] = answers.get(name) or _offered(name, full)
+    return full
+
+
+def _offered(name: str, answers: Answers) -> str:
+    """The default of a question after the answers to those before it."""
+    return _environment().from_string(questions()[name]["default"]).render(answers)
+
+
 def impossible_pairs() -> list[Answers]:
-    """Every two choices of which one rules out the other, while both go with the defaults."""
-    defaults = {name: values_of(name)[0] for name in choice_questions()}
-    changes = [(name, value) for name in choice_questions() for value in values_of(name)]
-    return [
-        dict(pair)
-        for pair in itertools.combinations(changes, 2)
-        if pair[0][0] != pair[1][0]
-        and is_possible(defaults | dict(pair[:1]))
-        and is_possible(defaults | dict(pair[1:]))
-        and not is_possible(defaults | dict(pair))
+    """Every choice, and every two, that cannot be made while all others are taken as offered."""
+    changes = [{name: value} for name in choice_questions() for value in values_of(name)]
+    alone = [change for change in changes if not is_possible(with_defaults(change))]
+    pairs = [
+        one | other
+        for one, other in itertools.combinations(changes, 2)
+        if one.keys() != other.keys() and one not in alone and other not in alone
     ]
+    return alone + [pair for pair in pairs if not is_possible(with_defaults(pair))]
 
 
 def name_of(answers: Answers) -> str:
-    """A test id: what is not the first value of its question, as `auth=verify,framework=flask`."""
+    """A test id: what is not as offered, such as `framework=flask,auth=verify`."""
+    full = with_defaults(answers)
     return ",".join(
-        f"{name}={value}" for name, value in answers.items() if value != values_of(name)[0]
+        f"{name}={value}" for name, value in answers.items() if value != _offered(name, full)
     )
 
 

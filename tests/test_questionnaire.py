@@ -76,6 +76,8 @@ REFUSALS: dict[str, list[tuple[Any, str]]] = {
     "retention": [(0, "retries"), (-1, "retries"), (8761, "more than a year")],
 }
 
+DAILY = "0 4 * * *"
+
 SCHEDULES = [
     "* * * * *",
     "*/15 * * * *",
@@ -182,9 +184,9 @@ class TestDefaults:
 class TestAnswers:
     @pytest.mark.parametrize(("question", "answer"), cases(LIMITS))
     def test_the_limits_are_accepted(self, rendered: Render, question: str, answer: Any) -> None:
-        recorded = yaml.safe_load(
-            (rendered(**{question: answer}) / ".copier-answers.yml").read_text()
-        )
+        """The times have to fit between two runs, so they are tried with a day."""
+        project = rendered(**{"schedule": DAILY, question: answer})
+        recorded = yaml.safe_load((project / ".copier-answers.yml").read_text())
         assert recorded[question] == answer
 
     @pytest.mark.parametrize(("question", "answer", "reason"), cases(REFUSALS))
@@ -201,8 +203,22 @@ class TestAnswers:
     def test_retention_outlasts_the_retries(self, rendered: Render) -> None:
         """R29: six attempts of half an hour and five back-offs are longer than three hours."""
         with pytest.raises(ValueError, match=r"'retention': .*Use 4 to 8760"):
-            rendered(attempt_deadline=1800, retention=3)
-        assert rendered(attempt_deadline=1800, retention=4).exists()
+            rendered(schedule=DAILY, attempt_deadline=1800, retention=3)
+        assert rendered(schedule=DAILY, attempt_deadline=1800, retention=4).exists()
+
+    def test_an_app_engine_target_may_take_a_day(self, rendered: Render) -> None:
+        """R32, R29: and its records outlast seven such days, without being asked to."""
+        answers = {"platform": "app-engine", "schedule": "0 4 1 * *"}
+        project = rendered(**answers, attempt_deadline=86_415)
+        recorded = yaml.safe_load((project / ".copier-answers.yml").read_text())
+        assert recorded["retention"] * 3600 > 7 * 86_415
+        with pytest.raises(ValueError, match=r"an App Engine target. Use 15 to 86415"):
+            rendered(**answers, attempt_deadline=86_416)
+
+    def test_an_http_target_on_app_engine_may_not(self, rendered: Render) -> None:
+        """R32, R33: `auth: verify` makes it one."""
+        with pytest.raises(ValueError, match=r"an HTTP target. Use 15 to 1800"):
+            rendered(platform="app-engine", auth="verify", schedule=DAILY, attempt_deadline=1801)
 
 
 class TestSchedule:
@@ -260,6 +276,28 @@ class TestChoices:
     def test_functions_are_started_by_their_framework_alone(self, rendered: Render) -> None:
         with pytest.raises(ValueError, match="Choose functions-framework here"):
             rendered(platform="cloud-run-functions", framework="flask")
+
+    def test_app_engine_needs_no_other_answer(self, rendered: Render) -> None:
+        """R33: what it cannot have is not its default either."""
+        recorded = yaml.safe_load(
+            (rendered(platform="app-engine") / ".copier-answers.yml").read_text()
+        )
+        assert (recorded["framework"], recorded["auth"]) == ("flask", "app-engine")
+
+    @pytest.mark.parametrize(
+        ("answers", "reason"),
+        [
+            ({"platform": "app-engine", "framework": "functions-framework"}, "flask or fastapi"),
+            ({"platform": "app-engine", "auth": "iam"}, "no check by IAM"),
+            ({"platform": "cloud-run-functions", "auth": "app-engine"}, "Only App Engine"),
+        ],
+    )
+    def test_app_engine_has_its_own(
+        self, rendered: Render, answers: dict[str, str], reason: str
+    ) -> None:
+        """R33."""
+        with pytest.raises(ValueError, match=reason):
+            rendered(**answers)
 
 
 class TestHostileNames:

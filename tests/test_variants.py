@@ -27,8 +27,9 @@ every_pair = pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.na
 # Functions Framework is made of Flask and gunicorn.
 TRACES = {
     "platform": {
+        r"app\.yaml|gcloud app ": {"app-engine"},
         r"dockerfile": {"cloud-run"},
-        r"buildpack": {"cloud-run-functions"},
+        r"buildpack": {"cloud-run-functions", "app-engine"},
     },
     "framework": {
         r"functions.framework": {"functions-framework"},
@@ -42,6 +43,7 @@ TRACES = {
         r"redis|memorystore|valkey": {"memorystore"},
     },
     "auth": {
+        r"auth[./]app_engine\b|AUTH=app-engine": {"app-engine"},
         r"auth[./]iam\b": {"iam"},
         r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
     },

@@ -3,7 +3,7 @@
 setup: ## Create what the service needs in Google Cloud; can be run again
 	deploy/setup.sh
 
-deploy: $(READY) ## Build and deploy the service and its Cloud Scheduler job
+deploy: $(READY) $(REQUIREMENTS) ## Build and deploy the service and its Cloud Scheduler job
 	deploy/deploy.sh
 
 check: check-scripts

@@ -1,7 +1,8 @@
 """Who calls: one authenticator for each value of `AUTH` (R33).
 
-The Scheduler headers prove nothing about the caller (R07); a token does. Each mode is a module of
-this package, and a project has the one that it was made with. `off` is for one's own machine.
+The Scheduler headers prove nothing about the caller (R07); a token does, or the platform's own
+check. Each mode is a module of this package, and a project has the one that it was made with. `off`
+is for one's own machine.
 """
 
 import importlib
@@ -15,7 +16,11 @@ from app.dedup.delivery import Headers
 OFF: Final = "off"
 
 SUPPORTED: Final = (
-    *sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "token"),
+    *sorted(
+        module.name.replace("_", "-")
+        for module in pkgutil.iter_modules(__path__)
+        if module.name != "token"
+    ),
     OFF,
 )
 """The modes that this project has: those whose module is there, and `off`."""
@@ -91,7 +96,7 @@ def problems(mode: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def _module(mode: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{mode}")
+    return importlib.import_module(f"{__name__}.{mode.replace('-', '_')}")
 
 
 class _Anyone:

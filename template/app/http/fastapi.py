@@ -14,7 +14,7 @@ from app.service import BODY_LIMIT, Request, Service, create_service
 from app.shutdown import SHUTDOWN
 
 CONCURRENCY: Final = 80
-"""Requests that are handled at once: Cloud Run's default."""
+"""Requests that are handled at once: as many as the platform sends to one instance."""
 
 
 def create_app(service: Service | None = None) -> FastAPI:

@@ -145,6 +145,6 @@ def raw_request(
 
 def _read(response: HTTPResponse) -> Answer:
     data = response.read()
-    assert response.status != 503, "App Engine takes it for a fault of its own and retries (R12)"
+    assert response.status not in (429, 503), "a platform takes it for its own and retries (R12)"
     is_json = response.headers.get_content_type() == "application/json"
     return Answer(response.status, response.headers, json.loads(data) if is_json and data else {})
