@@ -122,15 +122,15 @@ def variants() -> list[Answers]:
     missing = set[Pair]().union(*map(pairs_of, possible()))
     chosen = []
     for every in _selections().values():
-        chosen.append(_most_of(missing, every))
+        chosen.append(every[_most_of(missing, list(map(pairs_of, every)))])
         missing -= pairs_of(chosen[-1])
     return chosen + covering(missing, possible())
 
 
 @cache
 def pairwise() -> list[Answers]:
-    """Few of the variants, among which every two answers meet that meet in any."""
-    return covering(set[Pair]().union(*map(pairs_of, variants())), variants())
+    """Few combinations of choices, among which every two answers meet that meet in any."""
+    return covering(set[Pair]().union(*map(pairs_of, possible())), possible())
 
 
 def pairs_of(answers: Answers) -> set[Pair]:
@@ -139,16 +139,18 @@ def pairs_of(answers: Answers) -> set[Pair]:
 
 
 def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
-    """Few of these variants, among which the missing pairs of answers meet."""
+    """Few of these combinations, among which the missing pairs of answers meet."""
+    pairs = list(map(pairs_of, every))
     chosen = []
     while missing:
-        chosen.append(_most_of(missing, every))
-        missing = missing - pairs_of(chosen[-1])
+        best = _most_of(missing, pairs)
+        chosen.append(every[best])
+        missing = missing - pairs[best]
     return chosen
 
 
-def _most_of(pairs: set[Pair], every: list[Answers]) -> Answers:
-    return max(every, key=lambda answers: len(pairs_of(answers) & pairs))
+def _most_of(missing: set[Pair], pairs: list[set[Pair]]) -> int:
+    return max(range(len(pairs)), key=lambda index: len(pairs[index] & missing))
 
 
 def with_defaults(answers: Answers) -> Answers:

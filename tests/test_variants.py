@@ -14,7 +14,6 @@ import yaml
 
 from tests import matrix
 from tests.rendering import files_of, quick_renders, render, run
-from tests.test_examples import LOCAL
 
 every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
 """Mark: a test of each selection of files, with text-only answers in turn."""
@@ -192,14 +191,6 @@ class TestEveryVariant:
 
 class TestEveryPair:
     @every_pair
-    def test_a_second_render_is_the_same_byte_for_byte(
-        self, template: Path, tmp_path: Path, answers: matrix.Answers
-    ) -> None:
-        first = render(template, tmp_path / "first", dict(answers))
-        again = render(template, tmp_path / "again", dict(answers))
-        assert files_of(again) == files_of(first)
-
-    @every_pair
     def test_lint_and_format_find_nothing(
         self, template: Path, tmp_path: Path, answers: matrix.Answers
     ) -> None:
@@ -220,12 +211,3 @@ class TestEveryPair:
         project = render(template, tmp_path / "project", dict(answers))
         cache = tmp_path_factory.getbasetemp() / "mypy-cache"
         run(project, "mypy", "--cache-dir", os.fspath(cache))
-
-    @pytest.mark.slow
-    @every_pair
-    def test_its_own_tests_can_be_collected(
-        self, template: Path, tmp_path: Path, answers: matrix.Answers
-    ) -> None:
-        """They have what they import and ask for; `test_examples.py` runs those of each example."""
-        project = render(template, tmp_path / "project", dict(answers))
-        run(project, "pytest", "-q", "-p", "no:cacheprovider", "--setup-plan", "-k", LOCAL)
