@@ -27,7 +27,10 @@ exit status:
 
 @dataclass
 class Options:
-    """A command line, read at `now`; what was not given is empty. The parser fills it in."""
+    """A command line, read at `now`; what was not given is empty. The parser fills it in.
+
+    An empty `url` was given, and is a mistake: without one, nothing is delivered (None).
+    """
 
     now: datetime
     command: str = ""
@@ -41,7 +44,7 @@ class Options:
     until: datetime | None = None
     force: bool = False
     dry_run: bool = False
-    url: str = ""
+    url: str | None = None
     header: list[tuple[str, str]] = field(default_factory=list)
     body: str = ""
 
@@ -91,11 +94,13 @@ def _parser(now: datetime) -> argparse.ArgumentParser:
         "--force", action="store_true", help="even if its lease is alive or its status unknown"
     )
 
-    redo = command("redo", "deliver a run again; if it had ended, its record is deleted before")
+    redo = command("redo", "deliver a run again; if it had ended, its record is deleted for that")
     _run(redo)
     _change(redo)
     redo.add_argument(
-        "--url", default="", help="deliver it to this service; without, print the command that does"
+        "--url",
+        help="deliver it to this service; without, print the command that does. A record is deleted"
+        " only after the service has answered a first delivery as one of this run",
     )
     redo.add_argument(
         "--header",

@@ -13,6 +13,7 @@ from app.records.runs import Sent
 
 _BINARY: Final = "application/octet-stream"
 _DONE: Final = ("processed", "duplicate")
+_ENDED: Final = ("duplicate", "gave_up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,27 @@ class Answer:
     status: int
     fields: dict[str, object]
 
-    @property
-    def completed(self) -> bool:
-        """Whether the run is completed now."""
-        return self.status == 200 and self.fields.get("outcome") in _DONE
+    def completes(self, run_id: str) -> bool:
+        """Tell whether the run is completed now."""
+        return self._says(_DONE, run_id)
+
+    def knows(self, run_id: str) -> bool:
+        """Tell whether the service has found the run's record, and that the run has ended.
+
+        So the address, the caller and the key are right, which nothing but a delivery shows.
+        """
+        return self._says(_ENDED, run_id)
+
+    def is_of(self, run_id: str) -> bool:
+        """Tell whether the answer is about the run, as far as it says about which it is."""
+        return self.fields.get("run_id", run_id) == run_id
+
+    def _says(self, outcomes: tuple[str, ...], run_id: str) -> bool:
+        return (
+            self.status == 200
+            and self.fields.get("outcome") in outcomes
+            and self.fields.get("run_id") == run_id
+        )
 
     @property
     def outcome(self) -> str:

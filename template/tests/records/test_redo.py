@@ -2,9 +2,7 @@
 
 import shlex
 import shutil
-import socket
 import subprocess
-import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -16,8 +14,8 @@ from app.dedup.record import Status
 from app.dedup.store import Run
 from dev.server import free_port
 from tests.support.command import SERVICE, Command, begin, end, run_at, text
-from tests.support.faults import Kind
 from tests.support.missing import missing
+from tests.support.pretending import Reply, pretending
 from tests.support.served import Served, served
 from tests.support.stores import Harness, movable
 
@@ -208,18 +206,19 @@ class TestRefusal:
         assert harness.raw(run.run_id) is None
 
     def test_of_a_record_that_changes_meanwhile(
-        self, harness: Harness, command: Command, service: Served, run: Run
+        self, harness: Harness, command: Command, run: Run
     ) -> None:
         end(harness, run)
-        harness.faults.plan = [
-            Kind.NONE,
-            lambda: harness.edit(run.run_id, {"job_name": "other"}),
-        ]
-        done = command("redo", run.run_id, "--url", service.url)
+
+        def edited() -> Reply:
+            harness.edit(run.run_id, {"job_name": "other"})
+            return told("duplicate", run)
+
+        with pretending(edited) as url:
+            done = command("redo", run.run_id, "--url", url)
         assert done.status == 3
         assert "has changed" in done.err
         assert raw_status(harness, run) == "completed"
-        assert not service.requests
 
 
 class TestForcedRun:
@@ -273,33 +272,110 @@ class TestAnswer:
         assert done.status == 1
         assert "the answer is 404 rejected, There is nothing at this path" in done.out
 
-    def test_that_does_not_come_is_told(self, harness: Harness, command: Command, run: Run) -> None:
+
+def told(outcome: str, run: Run, status: int = 200) -> Reply:
+    """Return an answer of the service about a run."""
+    return status, {"outcome": outcome, "run_id": run.run_id}
+
+
+@movable
+class TestFirstDelivery:
+    """R40: nothing is deleted before a delivery has shown that the next one can work."""
+
+    @pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED])
+    def test_meets_the_record_and_only_the_second_does_the_work(
+        self,
+        harness: Harness,
+        command: Command,
+        service: Served,
+        work: Work,
+        run: Run,
+        status: Status,
+    ) -> None:
+        end(harness, run, status)
+        assert command("redo", run.run_id, "--url", service.url).status == 0
+        first, second = service.requests
+        assert (first.headers, first.body) == (second.headers, second.body)
+        assert len(work.attempts) == 1
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            (401, {"outcome": "rejected", "reason": "no token"}),
+            (403, {}),
+            (404, {"outcome": "rejected"}),
+            (500, {"outcome": "unavailable"}),
+            (409, {"outcome": "in_progress"}),
+            (200, {"outcome": "duplicate"}),
+            (200, {"outcome": "duplicate", "run_id": "f" * 64}),
+            (200, {"outcome": "processed", "run_id": "f" * 64}),
+            (200, {}),
+            (302, {}),
+            None,
+        ],
+    )
+    def test_with_any_other_answer_leaves_the_record_as_it_is(
+        self, harness: Harness, command: Command, run: Run, reply: Reply
+    ) -> None:
+        """An expired token, another service, a proxy, an outage."""
+        end(harness, run)
+        before = harness.raw(run.run_id)
+        for argv in (["--json"], []):
+            with pretending(reply) as url:
+                done = command("redo", run.run_id, "--url", url, *argv)
+            assert done.status == 1
+        assert done.out.startswith("Nothing was deleted. ")
+        assert harness.raw(run.run_id) == before
+
+    def test_tells_an_answer_about_another_run(
+        self, harness: Harness, command: Command, run: Run
+    ) -> None:
+        end(harness, run)
+        with pretending((200, {"outcome": "processed", "run_id": "f" * 64})) as url:
+            done = command("redo", run.run_id, "--url", url)
+        assert "is about another run" in done.out
+
+    def test_does_the_work_if_the_record_has_gone_meanwhile(
+        self, harness: Harness, command: Command, run: Run
+    ) -> None:
+        end(harness, run)
+        with pretending(told("processed", run)) as url:
+            done = command("redo", run.run_id, "--url", url, "--json")
+        assert (done.status, done.data["deleted"]) == (0, False)
+        assert done.data["answer"]["outcome"] == "processed"
+
+    def test_is_followed_by_one_whose_missing_answer_is_told(
+        self, harness: Harness, command: Command, run: Run
+    ) -> None:
         """The run may go on all the same, so that nothing is said about it."""
         end(harness, run)
-        with hanging_up() as url:
+        with pretending(told("duplicate", run), None) as url:
             done = command("redo", run.run_id, "--url", url, "--json")
         assert done.status == 1
         assert (done.data["deleted"], done.data["delivered"]) == (True, True)
         assert done.data["status"] is None
 
+    def test_of_a_run_without_a_record_is_the_only_one(
+        self, command: Command, service: Served, run: Run
+    ) -> None:
+        command("redo", text(run.schedule_time), "--url", service.url)
+        assert len(service.requests) == 1
 
-class hanging_up:  # noqa: N801 used as a function
-    """A server that takes a request and closes the connection."""
 
-    def __enter__(self) -> str:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def __exit__(self, *error: object) -> None:
-        self._thread.join()
-        self._listener.close()
-
-    def _serve(self) -> None:
-        connection, _ = self._listener.accept()
-        connection.recv(65536)
-        connection.close()
+@movable
+class TestDeliveryThatCannotWork:
+    @pytest.mark.parametrize("argv", [(), ("--dry-run",)])
+    def test_for_want_of_a_token_is_refused_before_anything_is_done(
+        self, harness: Harness, command: Command, service: Served, run: Run, argv: tuple[str, ...]
+    ) -> None:
+        """R33."""
+        end(harness, run)
+        before = harness.raw(run.run_id)
+        done = command("redo", run.run_id, "--url", service.url, *argv, AUTH="iam")
+        assert (done.status, done.out) == (2, "")
+        assert "ID_TOKEN is not set" in done.err
+        assert harness.raw(run.run_id) == before
+        assert not service.requests
 
 
 @movable
@@ -322,7 +398,7 @@ class TestRequest:
         argv = ("redo", text(run.schedule_time), "--url", service.url, "--body", '{"a":"\u00e4"}')
         command(*argv)
         command(*argv, "--header", "Content-Type: application/json", "--header", "X-Mine:1")
-        first, second = service.requests
+        first, _, second = service.requests
         assert first.body == second.body == '{"a":"\u00e4"}'.encode()
         assert first.headers["content-type"] == ("application/octet-stream",)
         assert second.headers["content-type"] == ("application/json",)
@@ -341,6 +417,7 @@ class TestRequest:
     @pytest.mark.parametrize(
         "argv",
         [
+            ("--url", ""),
             ("--url", "localhost:8080"),
             ("--url", "ftp://localhost"),
             ("--url", "http://"),
