@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from app import auth, defaults
 from app.dedup.delivery import JobScope
 from app.dedup.runner import SETTLE
+from app.dedup.stores import scheme_of
 from app.environment import Reader
 
 _OTHER_MODES: Final = "; another mode is added by the template's question `auth` (copier update)"
@@ -82,7 +82,7 @@ def _across(
         errors += auth.problems(settings.auth, environ)
     platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in environ]
     known = "RUN_STORE_URL" not in read.errors
-    if known and urlsplit(settings.run_store_url).scheme == "sqlite" and platforms:
+    if known and scheme_of(settings.run_store_url) == "sqlite" and platforms:
         errors.append(
             f"RUN_STORE_URL is SQLite, but {platforms[0]} is set: a platform's instances do not"
             " share a disk, so each would run every run"

@@ -345,3 +345,16 @@ class TestClient:
         store.get(run.run_id, timeout=T)
         assert len(made) == 2
         store.close()
+
+    @pytest.mark.parametrize("error", [UnicodeError("label empty"), ValueError("no port")])
+    def test_that_cannot_be_made_is_the_stores_own_error(
+        self, redis_harness: RedisHarness, run: Run, error: Exception
+    ) -> None:
+        """R25: whatever the client says about an address."""
+
+        def make() -> Client:
+            raise error
+
+        store = RedisStore(make, redis_harness.prefix, redis_harness.clock())
+        with pytest.raises(StoreError, match=str(error)):
+            store.get(run.run_id, timeout=T)

@@ -14,6 +14,9 @@ from app.dedup.delivery import Headers
 
 OFF: Final = "off"
 
+CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
+"""The headers, in lower case, whose values are shown to nobody, the job included (R39)."""
+
 SUPPORTED: Final = (
     *sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "token"),
     OFF,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from app.auth import CREDENTIALS
 from app.dedup.delivery import Instant
 from app.dedup.record import Status
 
@@ -173,6 +174,6 @@ def _header(text: str) -> tuple[str, str]:
     name = match[1].lower()
     if name.startswith(("x-cloudscheduler", "x-job-")):
         raise argparse.ArgumentTypeError(f"{match[1]} says which run it is, and is set by itself")
-    if name == "authorization":
+    if name in CREDENTIALS:
         raise argparse.ArgumentTypeError("a token does not belong there: put it into ID_TOKEN")
     return match[1], match[2]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from app import urls
 from app.records.report import Mistake
 from app.records.runs import Sent
 
@@ -127,12 +128,13 @@ def split_url(url: str) -> SplitResult:
         Mistake: it is none.
     """
     try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        parts = urls.split(url)
+        usable = parts.scheme in ("http", "https") and urls.is_host(parts.hostname or "")
     except ValueError:
-        usable = None
-    if not usable or parts.username is not None or parts.fragment or re.search(r"[^!-~]", url):
-        raise Mistake(f"--url must be an http or https address, not {url!a}")
+        usable = False
+    if not usable or "@" in parts.netloc or parts.fragment or re.search(r"[^!-~]", url):
+        shown = "this one" if "@" in url else ascii(url)
+        raise Mistake(f"--url must be an http or https address without an account, not {shown}")
     return parts
 
 

@@ -421,6 +421,10 @@ class TestRequest:
             ("--url", "localhost:8080"),
             ("--url", "ftp://localhost"),
             ("--url", "http://"),
+            ("--url", "http://a..b/"),
+            ("--url", "http://h%ff/"),
+            ("--url", "http://localhost:0"),
+            ("--url", f"http://{'x' * 64}/"),
             ("--url", "http://me@localhost"),
             ("--url", "http://localhost/a b"),
             ("--url", "http://localhost:99999"),
@@ -429,6 +433,7 @@ class TestRequest:
             ("--header", "X-A: 1\r\nX-B: 2"),
             ("--header", "X-CloudScheduler-JobName: other"),
             ("--header", "Authorization: Bearer secret"),
+            ("--header", "X-Serverless-Authorization: Bearer secret"),
             ("--body", "\udcff"),
         ],
     )
@@ -440,6 +445,7 @@ class TestRequest:
         done = command("redo", run.run_id, *argv)
         assert (done.status, done.out) == (2, "")
         assert argv[0] in done.err
+        assert "secret" not in done.err
         assert harness.raw(run.run_id) == before
 
     def test_with_a_token_that_is_none_is_refused_without_showing_it(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from google.api_core import exceptions
 from google.api_core.retry import Retry, if_exception_type
@@ -28,6 +28,7 @@ from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp
 from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
+from app.urls import options, split
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -64,12 +65,11 @@ def open_url(url: str, clock: Clock) -> "FirestoreStore":
     Raises:
         ValueError: the URL has no project, or has parts that mean nothing here.
     """
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    collection = query.pop("collection", "scheduler_runs")
+    parts = split(url)
+    collection = options(parts.query, ("collection",)).get("collection", "scheduler_runs")
     database = unquote(parts.path).removeprefix("/") or "(default)"
     names = (unquote(parts.netloc), database, collection)
-    if query or parts.fragment or not all(map(_NAME.fullmatch, names)):
+    if parts.fragment or not all(map(_NAME.fullmatch, names)):
         raise ValueError(
             "expected firestore://PROJECT/DATABASE?collection=COLLECTION,"
             " for example firestore://my-project/(default)"

@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp, later
 from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict
+from app.urls import split
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EDITED: Final = """
@@ -49,7 +50,7 @@ def open_url(url: str, clock: Clock) -> "SqliteStore":
     Raises:
         ValueError: the URL has no path, or has parts that mean nothing here.
     """
-    parts = urlsplit(url)
+    parts = split(url)
     path = unquote(parts.path).removeprefix("/")
     if parts.netloc or parts.query or parts.fragment or path in ("", ":memory:"):
         raise ValueError("expected sqlite:///PATH, for example sqlite:///.local/runs.db")

@@ -136,6 +136,9 @@ def errors() -> Iterator[None]:
         yield
     except (exceptions.RedisError, exceptions.RedisClusterException) as error:
         raise _meaning(error) from error
+    # A host or a password that cannot be sent, for example.
+    except ValueError as error:
+        raise StoreError(f"Redis cannot be asked like this: {error}") from error
 
 
 def _meaning(error: Exception) -> StoreError:
