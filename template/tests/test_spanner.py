@@ -68,7 +68,7 @@ class TestStatus:
         spanner_harness.faults.plan = [Kind.LOST_REQUEST]
         if code in REFUSALS - {"NOT_FOUND"}:
             with pytest.raises(StoreError, match="injected"):
-                store.finish(claim, Status.COMPLETED, None, timeout=T)
+                store.renew(claim, timeout=T)
         else:
             assert store.finish(claim, Status.COMPLETED, None, timeout=T) is None
             assert spanner_harness.faults.calls == ["write", "write", "read", "write"]

@@ -1,10 +1,11 @@
 """The protocol over any store that can write under a condition (R10-R17, R26).
 
 A store gives four primitives: create if absent, read, replace and remove if unchanged. Each answer
-is one of: done, the condition did not hold (`Conflict`), nobody knows (`Unclear`), or refused for
-good (`StoreError`). The operations below turn them into certain answers: what is unclear is read
-back and compared by `attempt_id`, and written again under the same condition. All loops are
-bounded by the operation's time.
+is one of: done, the condition did not hold (`Conflict`), nobody knows (`Unclear`), or surely not
+done (`StoreError`). The operations below turn them into certain answers: what is unclear is read
+back and compared by `attempt_id`, and written again under the same condition. What was surely not
+done ends an operation, except for `finish`, which tries again (R25). All loops are bounded by the
+operation's time.
 """
 
 import builtins
@@ -31,7 +32,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
-from app.dedup.stores.budget import Budget, resolved
+from app.dedup.stores.budget import Budget, insisted, resolved
 from app.logs import Log
 
 _UNDO_TIMEOUT: Final = 2.0
@@ -178,7 +179,7 @@ class ConditionalStore(ABC):
     def finish(
         self, claim: Claim, status: Status, result: str | None, *, timeout: float
     ) -> Lost | None:
-        """Make the record final: one call."""
+        """Make the record final: one call, again and again where it is refused (R25)."""
         now = self._now()
         fields = {
             "status": status.value,
@@ -194,7 +195,10 @@ class ConditionalStore(ABC):
                 and record.attempt_id == claim.attempt_id
             )
 
-        answer = self._change(claim, fields, happened, timeout)
+        def write(left: float, problem: StoreError | None) -> Stamp | Lost:
+            return self._change(claim, fields, happened, left, problem)
+
+        answer = insisted(self._clock, timeout, write)
         return answer if isinstance(answer, Lost) else None
 
     def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
@@ -227,16 +231,16 @@ class ConditionalStore(ABC):
         fields: Fields | None,
         happened: Callable[[Record | None, Stamp], bool],
         timeout: float,
+        problem: StoreError | None = None,
     ) -> Stamp | Lost:
         """Write `fields` (None: delete) while the record is the claim's (R19, R26).
 
         `happened` tells from what was read back, and from the stamp before the write, whether an
-        unclear write took effect.
+        unclear write took effect. `problem` is what went wrong with earlier writes of the same.
         """
         run_id = claim.run.run_id
         budget = Budget(self._clock, timeout)
         stamp = claim.stamp
-        problem: StoreError | None = None
         with self._atomic(timeout):
             for _ in budget:
                 try:

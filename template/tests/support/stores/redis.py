@@ -41,6 +41,8 @@ class LossyConnection(Connection):
             fault = self._faults.next("read" if reads else "write")
             if fault is Kind.LOST_REQUEST:
                 raise self._injected("the request was lost")
+            if fault is Kind.REFUSED:
+                raise exceptions.NoPermissionError("injected: it was refused")
             self._lost = fault is Kind.LOST_ANSWER
         super().send_command(*args, **options)  # type: ignore[no-untyped-call]
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.dedup.clock import Clock
 from app.dedup.record import Fields, Record, Stamp
-from app.dedup.store import Query, Store
+from app.dedup.store import Query, Store, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Unclear
 from app.dedup.stores.sqlite import SqliteStore
 from tests.support.clock import FakeClock
@@ -73,6 +73,8 @@ class LossyStore(ConditionalStore):
         fault = self._faults.next(name)
         if fault is Kind.LOST_REQUEST:
             raise Unclear("injected: the request was lost")
+        if fault is Kind.REFUSED:
+            raise StoreError("injected: it was refused")
         yield
         if fault is Kind.LOST_ANSWER:
             raise Unclear("injected: the answer was lost")

@@ -30,7 +30,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
-from app.dedup.stores.budget import CALL_TIMEOUT, Budget, resolved
+from app.dedup.stores.budget import CALL_TIMEOUT, Budget, insisted, resolved
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.redis.client import Client, Stale, check, errors, servers
 from app.dedup.stores.redis.script import Answer, Script, micros
@@ -156,10 +156,14 @@ class RedisStore:
     def finish(
         self, claim: Claim, status: Status, result: str | None, *, timeout: float
     ) -> Lost | None:
-        """Make the record final: one call."""
+        """Make the record final: one call, again and again where it is refused (R25)."""
         arguments = [claim.attempt_id, status.value, _seconds(claim.terms.retention)]
         arguments += [micros(claim.run.schedule_time), *([] if result is None else [result])]
-        answer = self._change(self.FINISH, claim, arguments, timeout)
+        answer = insisted(
+            self._clock,
+            timeout,
+            lambda left, problem: self._change(self.FINISH, claim, arguments, left),
+        )
         return _lost(answer, answer.done)
 
     # ARGV: attempt_id, and in how many seconds the lease ends; without it the record is deleted.
