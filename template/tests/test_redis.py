@@ -148,6 +148,18 @@ class TestOperation:
         assert isinstance(store.claim(run, "two", terms, timeout=T), Closed)
         assert self.commands(redis_harness) == {"evalsha": 1}
 
+    def test_of_many_reads_is_one_pipeline_that_teaches_the_script(
+        self, redis_harness: RedisHarness
+    ) -> None:
+        """R40: also to a server that does not know it."""
+        store = redis_harness.open()
+        store.check(timeout=T)
+        redis_harness.client.script_flush()
+        redis_harness.client.config_resetstat()
+        assert [*store.get_many([f"{number:064}" for number in range(7)], timeout=T)] == []
+        assert self.commands(redis_harness) == {"eval": 1, "evalsha": 6}
+        assert redis_harness.faults.calls == ["read"]
+
     @staticmethod
     def commands(harness: RedisHarness) -> dict[str, int]:
         """Return how often clients sent which command, those of this test's own client left out."""

@@ -1,7 +1,7 @@
-"""The time of one operation: how often a store is asked again, and for how long."""
+"""How much a store is asked: for how long, how often again, and for how many records at once."""
 
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, islice
 from typing import Final, TypeVar
 
 from app.dedup.clock import Clock
@@ -10,6 +10,9 @@ from app.logs import Log
 
 CALL_TIMEOUT: Final = 3.0
 """Seconds for one call of the store (R26)."""
+
+PAGE: Final = 300
+"""Records for one call of the store, few enough for its time limit."""
 
 _SHORTEST_CALL: Final = 1.0
 _LEAST_TRIES: Final = 2
@@ -54,6 +57,13 @@ class Budget:
     def left(self) -> float:
         """Return the seconds that are left of the operation's time."""
         return self._end - self._clock.monotonic()
+
+
+def pages(run_ids: Iterable[str]) -> Iterator[list[str]]:
+    """Yield keys by as many as are asked for at once."""
+    rest = iter(run_ids)
+    while page := [*islice(rest, PAGE)]:
+        yield page
 
 
 def insisted(

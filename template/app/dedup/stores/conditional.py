@@ -10,7 +10,7 @@ operation's time.
 
 import builtins
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
-from app.dedup.stores.budget import Budget, insisted, resolved
+from app.dedup.stores.budget import Budget, insisted, pages, resolved
 from app.logs import Log
 
 _UNDO_TIMEOUT: Final = 2.0
@@ -62,8 +62,8 @@ class ConditionalStore(ABC):
         """Write a record where none is; `Conflict` if there is one."""
 
     @abstractmethod
-    def _read(self, run_id: str, limit: float) -> Record | None:
-        """Read a record with the store's time of the read."""
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
+        """Read the records that are there of some keys, each with the store's time of the read."""
 
     @abstractmethod
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
@@ -94,7 +94,12 @@ class ConditionalStore(ABC):
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record, in as many tries as the time allows."""
-        return self._until_clear(partial(self._read, run_id), timeout)
+        return self._until_clear(partial(self._read_one, run_id), timeout)
+
+    def get_many(self, run_ids: Iterable[str], *, timeout: float) -> Iterator[Record]:
+        """Read records page by page, each in as many tries as the time allows."""
+        for page in pages(run_ids):
+            yield from self._until_clear(partial(self._read, page), timeout)
 
     def delete(self, record: Record, *, timeout: float) -> bool:
         """Delete a record that is as it was read: one call."""
@@ -135,7 +140,7 @@ class ConditionalStore(ABC):
                     problem = error
                     budget.pause()
                 try:
-                    record = self._read(run.run_id, budget.limit())
+                    record = self._read_one(run.run_id, budget.limit())
                 except Unclear as error:
                     problem = error
                     budget.pause()
@@ -213,6 +218,10 @@ class ConditionalStore(ABC):
         answer = self._change(claim, fields, happened, timeout)
         return answer if isinstance(answer, Lost) else None
 
+    def _read_one(self, run_id: str, limit: float) -> Record | None:
+        found = self._read([run_id], limit)
+        return found[0] if found else None
+
     def _until_clear(self, read: Callable[[float], _Answer], timeout: float) -> _Answer:
         """Return what `read`, given the limit of a call, answers in a try that is clear (R26)."""
         budget = Budget(self._clock, timeout)
@@ -254,7 +263,7 @@ class ConditionalStore(ABC):
                     problem = error
                     budget.pause()
                 try:
-                    record = self._read(run_id, budget.limit())
+                    record = self._read_one(run_id, budget.limit())
                 except Unclear as error:
                     problem = error
                     budget.pause()
@@ -299,7 +308,7 @@ class ConditionalStore(ABC):
         """Give back a claim that may have been made, as far as that can be done (R26)."""
         budget = Budget(self._clock, _UNDO_TIMEOUT)
         try:
-            record = self._read(run_id, budget.limit())
+            record = self._read_one(run_id, budget.limit())
             if record is None or not record.held_by(attempt_id):
                 return
             if recovered:

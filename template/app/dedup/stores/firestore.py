@@ -5,9 +5,10 @@ A write's condition is the document's `update_time`, and both clocks of a lease,
 would report a lost answer as a conflict with oneself.
 """
 
+import builtins
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -126,13 +127,14 @@ class FirestoreStore(ConditionalStore):
             written = self._document(run_id).create(dict(fields), retry=None, timeout=limit)
         return _stamp(written.update_time)
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
+        documents = [self._document(run_id) for run_id in run_ids]
         with _errors():
             # Only what is read: a person's field may be of a kind that the client cannot decode.
-            found = self._document(run_id).get(FIELDS, retry=None, timeout=limit)
-        if not found.exists:
-            return None
-        return _record(found)
+            found = [*self._connected().get_all(documents, FIELDS, retry=None, timeout=limit)]
+        if len(found) < len(set(run_ids)):
+            raise Unclear("Firestore did not answer clearly: its answer broke off")
+        return [_record(each) for each in found if each.exists]
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with _errors(conflict=_CHANGED):

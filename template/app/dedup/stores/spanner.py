@@ -14,7 +14,7 @@ on top of it, and a release deletes the row. The lease then counts from the last
 import builtins
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -124,9 +124,8 @@ class SpannerStore(ConditionalStore):
         ]
         return _stamp(version, self._session.commit(mutations, limit, _THERE))
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
-        found = self._select("r.run_id = @run_id", {"run_id": run_id}, limit)
-        return found[0] if found else None
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
+        return self._select("r.run_id IN UNNEST(@run_ids)", {"run_ids": [*run_ids]}, limit)
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         version = _new_version()

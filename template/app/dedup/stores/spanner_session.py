@@ -48,6 +48,12 @@ _STRONG: Final = TransactionSelector(
     )
 )
 
+_TYPES: Final = {
+    datetime: Type(code=TypeCode.TIMESTAMP),
+    list: Type(code=TypeCode.ARRAY, array_element_type=Type(code=TypeCode.STRING)),
+}
+"""Types of a query's parameters that Spanner would take for text."""
+
 _REFUSALS: Final = (
     exceptions.BadRequest,
     exceptions.Unauthorized,
@@ -118,20 +124,23 @@ class SpannerSession:
         return _plain(done.commit_timestamp)
 
     def query(self, sql: str, values: Mapping[str, object], limit: float) -> Rows:
-        """Run a strong read. `values` are the query's parameters: text and times.
+        """Run a strong read. `values` are the query's parameters: text, lists of it, and times.
 
         Raises:
             Unclear: there was no clear answer.
             StoreError: it was refused.
         """
-        times = [name for name, value in values.items() if isinstance(value, datetime)]
         with self._call(limit) as (link, timeout):
             found = link.client.execute_sql(
                 request=ExecuteSqlRequest(
                     session=link.session,
                     sql=sql,
                     params={name: wire_value(value) for name, value in values.items()},
-                    param_types={name: Type(code=TypeCode.TIMESTAMP) for name in times},
+                    param_types={
+                        name: _TYPES[type(value)]
+                        for name, value in values.items()
+                        if type(value) in _TYPES
+                    },
                     transaction=_STRONG,
                 ),
                 retry=None,

@@ -7,7 +7,7 @@ machine's clock is the store's clock. A version is a number that rises with ever
 import builtins
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -99,11 +99,16 @@ class SqliteStore(ConditionalStore):
             )
             return _written(db, done, stamp)
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
         with self._atomic(limit) as db:
             db.row_factory = sqlite3.Row
-            row = db.execute("SELECT * FROM scheduler_runs WHERE run_id = ?", (run_id,)).fetchone()
-        return None if row is None else _record(row, self._clock.now())
+            marks = ", ".join("?" * len(run_ids))
+            rows = db.execute(
+                f"SELECT * FROM scheduler_runs WHERE run_id IN ({marks})",  # noqa: S608 marks only
+                run_ids,
+            ).fetchall()
+        now = self._clock.now()
+        return [_record(row, now) for row in rows]
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with self._atomic(limit) as db:

@@ -3,7 +3,7 @@
 import re
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -123,6 +123,18 @@ def servers(client: Client) -> list[Redis]:
         return [client]
     nodes = client.get_primaries()  # type: ignore[no-untyped-call]
     return [client.get_redis_connection(node) for node in nodes]
+
+
+def by_server(client: Client, keys: Iterable[str]) -> list[tuple[Redis, list[str]]]:
+    """Return each server that has any of `keys`, as far as the client knows, with those keys."""
+    if not isinstance(client, RedisCluster):
+        return [(client, [*keys])]
+    found: dict[str, tuple[Redis, list[str]]] = {}
+    for key in keys:
+        node = client.get_node_from_key(key)  # type: ignore[no-untyped-call]
+        server = client.get_redis_connection(node)
+        found.setdefault(node.name, (server, []))[1].append(key)
+    return [*found.values()]
 
 
 def _eviction_policies(client: Client) -> set[str]:
