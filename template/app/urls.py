@@ -12,21 +12,35 @@ _LONGEST_NAME: Final = 253
 
 
 def split(url: str) -> SplitResult:
-    """Take a URL apart; the parts can be read without a further error.
+    """Take a URL apart.
 
     Raises:
-        ValueError: it is none, for example because its port is no number from 1 to 65535.
+        ValueError: it is none.
     """
+    # A newline or a tab would be left out without a word.
+    if not url.isprintable():
+        raise ValueError("it is no URL")
     try:
-        parts = urlsplit(url)
-        port = parts.port
+        return urlsplit(url)
     except ValueError:
         # Its message would quote the part that is wrong.
         raise ValueError("it is no URL") from None
-    # A newline or a tab would be left out without a word.
-    if port == 0 or not url.isprintable():
-        raise ValueError("it is no URL")
-    return parts
+
+
+def host_of(parts: SplitResult) -> tuple[str, int | None]:
+    """Return the host and the port of a URL that is about a server.
+
+    Raises:
+        ValueError: the host cannot be looked up, or the port is no number from 1 to 65535.
+    """
+    host = parts.hostname or ""
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0 or not is_host(host):
+        raise ValueError("it names no server")
+    return host, port
 
 
 def is_host(text: str) -> bool:

@@ -26,6 +26,7 @@ from app.dedup.stores.redis.address import Address
 from app.dedup.stores.redis.client import Client, connect
 from app.dedup.stores.redis.script import micros
 from app.dedup.stores.redis.store import RedisStore
+from tests.support.command import Command
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed, finished, held
 from tests.support.stores.redis import RedisHarness
@@ -311,6 +312,22 @@ class TestKeyOfAnotherType:
             assert isinstance(answer, Lost)
             assert answer.record is not None
             assert answer.record.status is None
+
+
+class TestWhatIsNoRecord:
+    """R17, R40: a list under a run's key; people are told that it goes by hand."""
+
+    def test_is_no_stuck_run_that_a_release_helps(
+        self, redis_harness: RedisHarness, run: Run, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        redis_harness.client.rpush(redis_harness.prefix + run.run_id, "x")
+        command = Command(redis_harness, capsys)
+        for argv in (["stuck"], ["release", run.run_id, "--force"], ["redo", run.run_id]):
+            done = command(*argv)
+            assert "delete it by hand" in done.out + done.err
+            assert "--force" not in done.out + done.err
+            assert done.status in (1, 3)
+        assert redis_harness.client.llen(redis_harness.prefix + run.run_id) == 1
 
 
 class TestPrefix:

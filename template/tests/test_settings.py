@@ -249,13 +249,6 @@ class TestRunStoreUrl:
             (error,) = errors(LOCAL | {"RUN_STORE_URL": url})
             assert "hidden" not in error
 
-    @pytest.mark.parametrize("scheme", REMOTE_STORES)
-    def test_has_each_option_once(self, scheme: str) -> None:
-        """R10: nobody guesses which of two is meant."""
-        for query in ("table=a&table=b", "collection=a&collection=b", "prefix=a&prefix=b"):
-            url = f"{scheme}://place/name/name?{query}"
-            assert errors(LOCAL | {"RUN_STORE_URL": url})
-
 
 class TestBytesThatAreNoText:
     NAMES = (

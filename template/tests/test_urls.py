@@ -2,17 +2,32 @@
 
 import pytest
 
-from app.urls import is_host, options, split, without_account
+from app.urls import host_of, is_host, options, split, without_account
 
 
 @pytest.mark.parametrize(
     "url",
-    ["x://[hidden", "x://h:hidden", "x://h:0", "x://hidden\uff0f@h", "x://h\nidden", "x://h:70000"],
+    ["x://[hidden", "x://hidden\uff0f@h", "x://h\nidden", "x://\udcffhidden"],
 )
 def test_url_that_is_none_is_not_quoted(url: str) -> None:
     with pytest.raises(ValueError, match="it is no URL") as refused:
         split(url)
     assert refused.value.__suppress_context__ or refused.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "url", ["x:", "x://", "x://h:hidden", "x://h:0", "x://h:70000", "x://a..b"]
+)
+def test_server_that_is_none_is_not_quoted(url: str) -> None:
+    with pytest.raises(ValueError, match="it names no server"):
+        host_of(split(url))
+
+
+def test_place_with_a_colon_needs_no_port() -> None:
+    """Some projects have the name of a domain before theirs."""
+    assert split("x://example.com:project/name").netloc == "example.com:project"
+    assert host_of(split("x://h:1")) == ("h", 1)
+    assert host_of(split("x://[::1]")) == ("::1", None)
 
 
 @pytest.mark.parametrize(

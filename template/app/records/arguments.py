@@ -13,6 +13,12 @@ from app.dedup.record import Status
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
+_FRAMING: Final = (
+    *("connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te"),
+    *("trailer", "transfer-encoding", "upgrade"),
+)
+"""Headers that say how a request is sent, not what."""
+
 _EPILOG: Final = """\
 RUN is a run id or a schedule time. TIME is a time such as 2026-10-16T12:00:00Z, or how long ago it
 was, such as 90m, 36h or 2d. The environment says which store, service and job: RUN_STORE_URL,
@@ -174,6 +180,8 @@ def _header(text: str) -> tuple[str, str]:
     name = match[1].lower()
     if name.startswith(("x-cloudscheduler", "x-job-")):
         raise argparse.ArgumentTypeError(f"{match[1]} says which run it is, and is set by itself")
+    if name in _FRAMING:
+        raise argparse.ArgumentTypeError(f"{match[1]} belongs to the connection, not to the job")
     if name in CREDENTIALS:
         raise argparse.ArgumentTypeError("a token does not belong there: put it into ID_TOKEN")
     return match[1], match[2]

@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
 from app import urls
@@ -129,7 +129,8 @@ def split_url(url: str) -> SplitResult:
     """
     try:
         parts = urls.split(url)
-        usable = parts.scheme in ("http", "https") and urls.is_host(parts.hostname or "")
+        urls.host_of(parts)
+        usable = parts.scheme in ("http", "https")
     except ValueError:
         usable = False
     if not usable or "@" in parts.netloc or parts.fragment or re.search(r"[^!-~]", url):
@@ -140,7 +141,12 @@ def split_url(url: str) -> SplitResult:
 
 def _fields(body: bytes) -> dict[str, object]:
     try:
-        fields = json.loads(body)
-    except ValueError:
+        fields = json.loads(body, parse_constant=_no_json)
+    # A service of ours never nests so deeply.
+    except (ValueError, RecursionError):
         fields = None
     return fields if isinstance(fields, dict) else {}
+
+
+def _no_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

@@ -13,7 +13,7 @@ from app.records.reading import as_data
 from app.records.redelivery import Answer, Redelivery, split_url
 from app.records.report import CHANGED, Exit, Mistake, Refused, Report, plain
 from app.records.runs import Sent, is_run_id
-from app.records.states import State, lease_of, name_of
+from app.records.states import State, by_hand, lease_of, name_of
 
 
 def redo(options: Options, context: Context) -> Report:
@@ -21,6 +21,9 @@ def redo(options: Options, context: Context) -> Report:
 
     A run without a record is delivered too, and so is a stuck one, which the delivery takes over.
     """
+    names = [name.lower() for name, _ in options.header]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise Mistake(f"--header {', '.join(sorted(twice))}: a job has each header once")
     if options.url is not None:
         _check_delivery(options.url, context)
     data: dict[str, object] = {
@@ -36,13 +39,16 @@ def redo(options: Options, context: Context) -> Report:
     if not is_run_id(options.run):
         sent = context.sent(options)
         record = context.get(context.run_id_now(sent.delivery))
+        if record is None:
+            _check_due(sent.delivery, context)
+        ended = record is not None and _check(record)
     elif record := context.get(options.run):
+        ended = _check(record)
         sent = Sent.again(record, context.settings.job_scope)
         _check_key(record, sent.delivery, context)
     else:
         text = "No record has this run id; name the run by its schedule time instead."
         return Report(data, text, Exit.SEE_TO)
-    ended = _check(record) if record else False
     again = Redelivery(
         sent,
         tuple(options.header),
@@ -143,11 +149,22 @@ def _check(record: Record) -> bool:
         Refused: it is being done, or nobody can tell.
     """
     state = State.of(record)
+    if record.is_none:
+        raise Refused(by_hand(record))
     if state is State.RUNNING:
         raise Refused(f"{name_of(record)} is being done: {lease_of(record)}. Wait, or release it.")
     if state is State.UNREADABLE:
         raise Refused(f"{name_of(record)} has an unknown status: correct it, or release it.")
     return state.final
+
+
+def _check_due(delivery: Delivery, context: Context) -> None:
+    """Refuse a run that nobody has begun and whose time is still to come (R06)."""
+    if delivery.trigger(context.clock.now()) is Trigger.FORCED:
+        raise Refused(
+            f"The run of {delivery.job_name} at {delivery.schedule_time.text} is still ahead, and"
+            " Cloud Scheduler delivers it then. Wait, or force the job."
+        )
 
 
 def _check_key(record: Record, delivery: Delivery, context: Context) -> None:
@@ -166,7 +183,8 @@ def _check_key(record: Record, delivery: Delivery, context: Context) -> None:
         )
     raise Refused(
         f"The key of {name_of(record)} is not made of its fields and SERVICE={service}: a delivery"
-        " would be another run."
+        " would be another run. One whose time has more than six digits behind the second is named"
+        " by that time."
     )
 
 

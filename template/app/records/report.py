@@ -43,7 +43,7 @@ class Report:
 
     def shown(self, *, as_json: bool) -> str:
         """Return what is to be printed."""
-        return json.dumps(self.data, indent=2) if as_json else self.text
+        return json.dumps(self.data, indent=2, allow_nan=False) if as_json else self.text
 
 
 def written(moment: datetime | None) -> str | None:

@@ -1,5 +1,6 @@
 """`redo` delivers a run again, as Cloud Scheduler would (R40), on every store."""
 
+import math
 import shlex
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from app.dedup import Attempt, GiveUp, JobResult
-from app.dedup.delivery import JobScope, Trigger, read_delivery
+from app.dedup.delivery import Delivery, Instant, JobScope, Trigger, read_delivery
 from app.dedup.record import Status
 from app.dedup.store import Run
 from dev.server import free_port
@@ -221,6 +222,50 @@ class TestRefusal:
         assert raw_status(harness, run) == "completed"
 
 
+@movable
+class TestRunThatIsAhead:
+    @pytest.mark.parametrize("forced_runs", ["separate", "shared"])
+    def test_is_left_to_cloud_scheduler(
+        self, harness: Harness, command: Command, service: Served, forced_runs: str
+    ) -> None:
+        """R06: delivered now, it would be a forced run, or be done before its time."""
+        ahead = text(harness.now() + timedelta(hours=1))
+        for argv in (["--url", service.url], [], ["--dry-run"]):
+            done = command("redo", ahead, *argv, FORCED_RUNS=forced_runs)
+            assert (done.status, done.out) == (3, "")
+            assert "still ahead" in done.err
+        assert not service.requests
+
+    def test_with_a_record_of_the_scheduled_run_is_left_alone_too(
+        self, harness: Harness, command: Command
+    ) -> None:
+        """R06: by its run id and by its time."""
+        ahead = harness.now() + timedelta(hours=1)
+        run = end(harness, run_at(ahead))
+        for name in (run.run_id, text(ahead)):
+            assert command("redo", name).status == 3
+        assert raw_status(harness, run) == "completed"
+
+
+@movable
+class TestTimeFinerThanMicroseconds:
+    """R03: a record keeps microseconds of a time, its key all of it."""
+
+    TIME = "2026-10-16T11:00:00.123456789Z"
+
+    def test_is_named_by_all_of_it(
+        self, harness: Harness, command: Command, service: Served
+    ) -> None:
+        delivery = Delivery("nightly", Instant.parse(self.TIME), "", "")
+        run_id = delivery.run_id(SERVICE, Trigger.SCHEDULED)
+        run = end(harness, Run(run_id, "nightly", delivery.schedule_time.moment, "", "", False))
+        done = command("redo", run.run_id)
+        assert done.status == 3
+        assert "more than six digits" in done.err
+        assert "finer than microseconds" in command("show", run.run_id).out
+        assert command("redo", self.TIME, "--url", service.url).status == 0
+
+
 class TestForcedRun:
     def test_ahead_of_its_time_is_delivered_as_one(
         self, harness: Harness, command: Command, service: Served, work: Work
@@ -264,6 +309,12 @@ class TestAnswer:
         assert done.status == 1
         assert (done.data["status"], done.data["answer"]["outcome"]) == (status, outcome)
         assert f"the answer is {status} {outcome}" in command(*argv).out
+
+    def test_that_is_no_json_is_not_passed_on(self, command: Command, run: Run) -> None:
+        with pretending((200, {"outcome": "processed", "rows": math.nan})) as url:
+            done = command("redo", text(run.schedule_time), "--url", url, "--json")
+        assert done.status == 1
+        assert done.data["answer"] == {}
 
     def test_that_is_no_answer_of_the_service_is_told_by_its_status(
         self, command: Command, service: Served, run: Run
@@ -430,6 +481,11 @@ class TestRequest:
             ("--url", "http://localhost:99999"),
             ("--url", "http://localhost/#top"),
             ("--header", "no header"),
+            ("--header", "X-A: 1", "--header", "x-a: 2"),
+            ("--header", "Content-Length: 1"),
+            ("--header", "Transfer-Encoding: chunked"),
+            ("--header", "Host: other"),
+            ("--header", "Connection: close"),
             ("--header", "X-A: 1\r\nX-B: 2"),
             ("--header", "X-CloudScheduler-JobName: other"),
             ("--header", "Authorization: Bearer secret"),

@@ -5,6 +5,7 @@ and export metrics from a thread of its own.
 """
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,7 +65,8 @@ _REFUSALS: Final = (
 )
 """Answers that say for sure that nothing was written. All others are unclear (R26)."""
 
-_MISSING: Final = " (`python -m app.records init` makes the database and the tables)"
+_MISSING: Final = re.compile(r"\b(table|database) not found", re.IGNORECASE)
+_REMEDY: Final = " (`python -m app.records init` makes the database and the tables)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def store_errors(conflict: Errors = ()) -> Iterator[None]:
     except conflict as error:
         raise Conflict from error
     except _REFUSALS as error:
-        hint = _MISSING if "not found" in str(error).lower() else ""
+        hint = _REMEDY if _MISSING.search(str(error)) else ""
         raise StoreError(f"Spanner refused{hint}: {error}") from error
     except GoogleAuthError as error:
         raise StoreError(f"Spanner has no credentials: {error}") from error

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote
 
-from app.urls import is_host, options, split
+from app.urls import host_of, options, split
 
 _FORM: Final = (
     "expected redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS, with"
@@ -63,16 +63,16 @@ class Address:
         """
         try:
             parts = split(url)
+            host, port = host_of(parts)
         except ValueError:
             raise ValueError(_FORM) from None
-        host = unquote(parts.hostname or "")
         db = re.fullmatch(r"/?|/(\d{1,5})", parts.path, re.ASCII)
-        if not is_host(host) or db is None or parts.fragment:
+        if db is None or parts.fragment:
             raise ValueError(_FORM)
         given = _options(parts.query)
         address = cls(
-            host=host,
-            port=parts.port or 6379,
+            host=unquote(host),
+            port=port or 6379,
             db=int(db[1] or 0),
             username=unquote(parts.username) if parts.username else None,
             password=unquote(parts.password) if parts.password else None,

@@ -239,7 +239,7 @@ class RedisStore:
     def delete(self, record: Record, *, timeout: float) -> bool:
         """Delete a record that is as it was read: one call."""
         content = record.stamp.version
-        if not isinstance(content, tuple) or not content:
+        if record.is_none or not isinstance(content, tuple):
             key = self._prefix + record.run_id
             raise StoreError(f"what is at {key} is no record; look at it, and delete it by hand")
         answer = self._ask(self.DELETE, record.run_id, content, Budget(self._clock, timeout))
