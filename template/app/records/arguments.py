@@ -27,7 +27,7 @@ SERVICE, JOB_ID, JOB_SCOPE, SCHEDULE, TIME_ZONE.
 exit status:
   0  done, and nothing is wrong
   1  to be seen to: runs are missed or stuck, there is no such record, or a run was not redone
-  2  the command line or the environment is wrong, or the store failed
+  2  the command line or the environment is wrong, the store failed, or the report was not printed
   3  refused, because it would not be safe, or because the record has changed meanwhile
 """
 

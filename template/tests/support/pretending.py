@@ -6,8 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+from app.dedup.store import Run
+
 Reply = tuple[int, Mapping[str, object]] | None
 """A status and the fields of the JSON, or a connection that is closed without an answer."""
+
+
+def told(outcome: str, run: Run) -> Reply:
+    """Return an answer of the service about a run."""
+    return 200, {"outcome": outcome, "run_id": run.run_id}
 
 
 @contextmanager
