@@ -47,7 +47,7 @@ TRACES = {
         r"auth[./]verify\b|cachecontrol": {"verify"},
     },
     "kind": {
-        r"\bprox(y|ies)\b|stand.?in|TARGET_ENDPOINT|app[./]targets|workflows": {"proxy"},
+        r"\bprox(y|ies)\b|dev[./]standin|TARGET_ENDPOINT|app[./]targets|workflows": {"proxy"},
         r"\bjob\.py": {"handler"},
     },
     "target": {
