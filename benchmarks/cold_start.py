@@ -6,10 +6,14 @@ ratios to the framework alone, which is imported in the same run.
 
 import os
 import re
+import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -25,12 +29,20 @@ FRAMEWORKS: Final = {
     "fastapi": "import fastapi",
 }
 STORES: Final = {
-    "sqlite": ("sqlite:///runs.db", ""),
+    "sqlite": ("firestore", "sqlite:///runs.db", ""),
     "firestore": (
+        "firestore",
         "firestore://my-project/(default)",
         "; from google.cloud.firestore_v1.client import Client",
     ),
+    "spanner": (
+        "spanner",
+        "spanner://my-project/runs/runs",
+        "; from google.cloud.spanner_v1 import SpannerClient",
+    ),
+    "redis": ("memorystore", "redis://127.0.0.1:{port}", "; import redis.cluster"),
 }
+"""Store -> the answer that brings it, its URL, and the import of its client alone."""
 _LINE: Final = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
 
 
@@ -39,15 +51,19 @@ def main() -> None:
     console = Console()
     table = Table("framework", "store", "bare", "import main", "ratio", title="Cold start")
     slowest = Table("framework", "store", "slowest imports of main, in ms with what they import")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _redis() as port:
+        if port is None:
+            console.print("Without redis-server on the PATH there is no row for Redis.")
         for framework, bare in FRAMEWORKS.items():
-            project = Path(folder) / framework
-            data = {"framework": framework}
-            copier.run_copy(
-                str(ROOT), project, data=data, defaults=True, quiet=True, vcs_ref="HEAD"
-            )
-            for store, (url, client) in STORES.items():
-                environ = {**os.environ, "AUTH": "off", "RUN_STORE_URL": url}
+            for store, (answer, url, client) in STORES.items():
+                if store == "redis" and port is None:
+                    continue
+                project = Path(folder) / f"{framework}-{store}"
+                data = {"framework": framework, "store": answer}
+                copier.run_copy(
+                    str(ROOT), project, data=data, defaults=True, quiet=True, vcs_ref="HEAD"
+                )
+                environ = {**os.environ, "AUTH": "off", "RUN_STORE_URL": url.format(port=port)}
                 alone = _median(bare + client, project, environ)
                 whole = _median("import main", project, environ)
                 ratio = f"{whole / alone:.2f}"
@@ -56,9 +72,31 @@ def main() -> None:
     console.print(table, slowest)
 
 
+@contextmanager
+def _redis() -> Iterator[int | None]:
+    """Start a server, which a start of the service asks about eviction; yield its port."""
+    program = shutil.which("redis-server")
+    if program is None:
+        yield None
+        return
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    command = [program, "--port", str(port), "--save", "", "--appendonly", "no"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
 def _median(code: str, project: Path, environ: dict[str, str]) -> float:
     probe = f"import time; began = time.perf_counter(); {code}; print(time.perf_counter() - began)"
-    times = [float(_python(["-c", probe], project, environ).stdout) for _ in range(ROUNDS + 1)]
+    times = [
+        float(_python(["-c", probe], project, environ).stdout.split()[-1])
+        for _ in range(ROUNDS + 1)
+    ]
     # The first one writes the byte code.
     return 1000 * statistics.median(times[1:])
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests import matrix
 from tests.rendering import questionnaire_alone, render, snapshot
 
 Render = Callable[..., Path]
@@ -34,18 +33,3 @@ def rendered(questionnaire: Path, tmp_path: Path) -> Render:
         return render(questionnaire, tmp_path / f"project-{next(numbers)}", answers)
 
     return new
-
-
-@pytest.fixture(scope="session")
-def variant(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Render a variant once for all its tests, which only read it."""
-    projects = dict[str, Path]()
-
-    def project(answers: matrix.Answers) -> Path:
-        name = matrix.name_of(answers)
-        if name not in projects:
-            folder = tmp_path_factory.mktemp("variant") / "project"
-            projects[name] = render(template, folder, dict(answers))
-        return projects[name]
-
-    return project

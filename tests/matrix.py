@@ -12,6 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from tests.rendering import ROOT
 
 Answers = dict[str, str]
+Pair = tuple[tuple[str, str], tuple[str, str]]
 
 
 @cache
@@ -48,7 +49,6 @@ def _environment() -> SandboxedEnvironment:
     )
 
 
-@cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
     environment = _environment()
@@ -58,37 +58,81 @@ def file_questions() -> list[str]:
     return [name for name in choice_questions() if name in read]
 
 
+@cache
+def _compiled(source: str) -> jinja2.Template:
+    return _environment().from_string(source)
+
+
 def is_possible(answers: Answers) -> bool:
-    """Whether no choice among the answers is ruled out by another, or not asked for."""
-    return all(
-        _asked(question).render(answers) == "True" or answer == values_of(question)[0]
+    """Whether no choice among the answers is ruled out by another."""
+    return not any(
+        _compiled(choice.get("validator", "")).render(answers)
         for question, answer in answers.items()
-    ) and not any(
-        _refusal(question, answer).render(answers) for question, answer in answers.items()
+        for choice in questions()[question]["choices"].values()
+        if isinstance(choice, dict) and choice["value"] == answer
     )
 
 
-@cache
-def _asked(question: str) -> jinja2.Template:
-    """What says whether a question is asked."""
-    return _environment().from_string(str(questions()[question].get("when", True)))
+def _asked(answers: Answers) -> Answers:
+    """Leave out the questions that are not asked where the others have these answers."""
+    kept = dict(answers)
+    for name in answers:
+        when = str(questions()[name].get("when", "true"))
+        if _compiled(when).render(answers).strip().lower() in ("false", ""):
+            del kept[name]
+    return kept
 
 
-@cache
-def _refusal(question: str, answer: str) -> jinja2.Template:
-    """What says why an answer cannot be chosen."""
-    choices = questions()[question]["choices"].values()
-    rules = [one for one in choices if isinstance(one, dict) and one["value"] == answer]
-    return _environment().from_string(rules[0].get("validator", "") if rules else "")
+def pairs_of(answers: Answers) -> set[Pair]:
+    """Every two answers of a variant."""
+    return set(itertools.combinations(sorted(answers.items()), 2))
 
 
 @cache
 def possible() -> list[Answers]:
-    """Every combination of choices that can be chosen."""
+    """Every combination of choices that can be chosen, with what is asked then."""
     names = choice_questions()
     product = itertools.product(*map(values_of, names))
     every = (dict(zip(names, values, strict=True)) for values in product)
-    return list(filter(is_possible, every))
+    asked = map(_asked, filter(is_possible, every))
+    return list({tuple(answers.items()): answers for answers in asked}.values())
+
+
+@cache
+def variants() -> list[Answers]:
+    """A variant for each selection of files, and as many as it takes for every two answers to meet.
+
+    The answers that select files make the full product. Their variants take turns in the answers
+    that only change text.
+    """
+    selections = dict[tuple[str | None, ...], list[Answers]]()
+    for answers in possible():
+        selection = tuple(answers.get(name) for name in file_questions())
+        selections.setdefault(selection, []).append(answers)
+    missing = set[Pair]().union(*map(pairs_of, possible()))
+    chosen = []
+    for every in selections.values():
+        chosen.append(_most_of(missing, every))
+        missing -= pairs_of(chosen[-1])
+    return chosen + _covering(missing, possible())
+
+
+@cache
+def pairwise() -> list[Answers]:
+    """Few of the variants, among which every two answers meet that meet in any."""
+    return _covering(set[Pair]().union(*map(pairs_of, variants())), variants())
+
+
+def _covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
+    chosen = []
+    while missing:
+        chosen.append(_most_of(missing, every))
+        missing = missing - pairs_of(chosen[-1])
+    return chosen
+
+
+def _most_of(pairs: set[Pair], every: list[Answers]) -> Answers:
+    return max(every, key=lambda answers: len(pairs_of(answers) & pairs))
 
 
 def impossible_pairs() -> list[Answers]:
@@ -103,42 +147,6 @@ def impossible_pairs() -> list[Answers]:
         and is_possible(defaults | dict(pair[1:]))
         and not is_possible(defaults | dict(pair))
     ]
-
-
-@cache
-def source_variants() -> list[Answers]:
-    """One variant for each selection of files."""
-    first = dict[tuple[str, ...], Answers]()
-    for answers in possible():
-        first.setdefault(tuple(answers[name] for name in file_questions()), answers)
-    return list(first.values())
-
-
-@cache
-def tested_variants() -> list[Answers]:
-    """Few selections of files, with every pair of what the answers select among them."""
-    return _covering(source_variants(), file_questions(), together=2)
-
-
-@cache
-def rendered_variants() -> list[Answers]:
-    """Few variants, with every three choices that go together among them."""
-    return _covering(possible(), choice_questions(), together=3)
-
-
-def _covering(variants: list[Answers], names: list[str], together: int) -> list[Answers]:
-    """Few of `variants`, with so many answers to the questions `names` together as in all."""
-    groups = [
-        set(itertools.combinations([(name, answers[name]) for name in names], together))
-        for answers in variants
-    ]
-    missing = set[tuple[tuple[str, str], ...]]().union(*groups)
-    chosen = []
-    while missing:
-        best = max(range(len(variants)), key=lambda index: len(groups[index] & missing))
-        missing -= groups[best]
-        chosen.append(variants[best])
-    return chosen
 
 
 def name_of(answers: Answers) -> str:

@@ -3,30 +3,25 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests import matrix
-from tests.rendering import clean_environment, files_of, render
+from tests.rendering import clean_environment, files_of, quick_renders, render
 
-Variant = Callable[[matrix.Answers], Path]
+every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
+"""Mark: a test of each selection of files, with text-only answers in turn."""
 
-every_three_choices = pytest.mark.parametrize(
-    "answers", matrix.rendered_variants(), ids=matrix.name_of
-)
-every_selection_of_files = pytest.mark.parametrize(
-    "answers", matrix.source_variants(), ids=matrix.name_of
-)
-
-every_pair_of_selections = pytest.mark.parametrize(
-    "answers", matrix.tested_variants(), ids=matrix.name_of
-)
+every_pair = pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
+"""Mark: a test of as many variants as it takes for every two answers to meet."""
 
 # The words by which a reader would notice a variant, and the variants in which they belong: the
 # Functions Framework is made of Flask and gunicorn.
@@ -47,7 +42,7 @@ TRACES = {
         r"auth[./]verify\b|cachecontrol": {"verify"},
     },
     "kind": {
-        r"\bprox(y|ies)\b|dev[./]standin|TARGET_ENDPOINT|app[./]targets|workflows": {"proxy"},
+        r"\bprox(y|ies)\b|dev[./]standin|TARGET_ENDPOINT|app[./]targets": {"proxy"},
         r"\bjob\.py": {"handler"},
     },
     "target": {
@@ -61,10 +56,67 @@ TRACES = {
 }
 
 
-def texts(project: Path) -> Iterator[tuple[str, str]]:
-    """The text files of a project."""
-    for path, content in files_of(project).items():
-        yield path, content.decode()
+def texts(project: Path) -> dict[str, str]:
+    """The text files of a project, by their paths."""
+    return {path: content.decode() for path, content in files_of(project).items()}
+
+
+# Most files are the same in many variants: what one says of itself is found out once.
+
+
+@cache
+def fault_of_form(path: str, text: str) -> str | None:
+    """Why a file does not parse, is untidy, or shows that it comes from a template."""
+    try:
+        match Path(path).suffix:
+            case ".py":
+                ast.parse(text, path)
+            case ".toml":
+                tomllib.loads(text)
+            case ".yml" | ".yaml":
+                yaml.safe_load(text)
+    except (SyntaxError, ValueError, yaml.YAMLError) as error:
+        return f"it does not parse: {error}"
+    if path.endswith(".jinja") or re.search(r"\{%|%\}|\{#|#\}|\{\{ ", text):
+        return "the template shows"
+    if text and (not text.endswith("\n") or text.endswith("\n\n")):
+        return "it does not end with one newline"
+    if re.search(r"[ \t]\n", text):
+        return "a line ends with a space"
+    if re.search("\n{4}" if path.endswith(".py") else "\n{3}", text):
+        return "there are stray blank lines"
+    return None
+
+
+@cache
+def traces(path: str, text: str) -> set[tuple[str, str]]:
+    """The words of variants that show in a file, with the question that each is about."""
+    return {
+        (question, word)
+        for question, words in TRACES.items()
+        for word in words
+        if re.search(word, f"{path}\n{text}", re.IGNORECASE)
+    }
+
+
+@cache
+def own_imports(text: str) -> set[str]:
+    """The modules that a Python file imports from its own project."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import(names):
+                found |= {each.name for each in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                # What is imported from a package may be a module, or a name in it.
+                found |= {module}
+    return {name for name in found if name.split(".")[0] in ("app", "dev", "tests")}
+
+
+def is_there(module: str, paths: Collection[str]) -> bool:
+    """Whether a project has a module, or a folder of that name."""
+    path = module.replace(".", "/")
+    return f"{path}.py" in paths or any(each.startswith(f"{path}/") for each in paths)
 
 
 def run(project: Path, *arguments: str) -> None:
@@ -78,85 +130,100 @@ def run(project: Path, *arguments: str) -> None:
 
 class TestMatrix:
     def test_every_choice_is_in_some_variant(self) -> None:
-        chosen = {item for answers in matrix.possible() for item in answers.items()}
+        chosen = {item for answers in matrix.variants() for item in answers.items()}
         assert chosen == {
             (question, value)
             for question in matrix.choice_questions()
             for value in matrix.values_of(question)
         }
 
+    def test_every_two_text_only_answers_meet(self) -> None:
+        """And so does each of them with every answer that selects files."""
+        possible = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.possible()))
+        met = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.variants()))
+        few = set[matrix.Pair]().union(*map(matrix.pairs_of, matrix.pairwise()))
+        assert possible == met == few
+
     def test_the_map_reads_only_answers_that_can_be_chosen(self) -> None:
         assert set(matrix.file_questions()) <= set(matrix.choice_questions())
         assert matrix.file_questions()
 
 
-class TestRender:
-    @every_three_choices
-    def test_every_file_parses(self, variant: Variant, answers: matrix.Answers) -> None:
-        for path, text in texts(variant(answers)):
-            match Path(path).suffix:
-                case ".py":
-                    ast.parse(text, path)
-                case ".toml":
-                    tomllib.loads(text)
-                case ".yml" | ".yaml":
-                    yaml.safe_load(text)
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    """Render hundreds of projects in little time."""
+    with quick_renders():
+        yield
 
-    @every_three_choices
-    def test_nothing_of_the_template_is_left(
-        self, variant: Variant, answers: matrix.Answers
+
+class TestEveryVariant:
+    @every_variant
+    def test_every_file_is_in_order(
+        self, template: Path, tmp_path: Path, subtests: pytest.Subtests, answers: matrix.Answers
     ) -> None:
-        for path, text in texts(variant(answers)):
-            assert not path.endswith(".jinja"), path
-            assert not re.search(r"\{%|%\}|\{#|#\}|\{\{ ", text), path
+        project = render(template, tmp_path / "project", dict(answers))
+        files = texts(project)
+        with subtests.test("each file parses, is tidy and shows no trace of the template"):
+            faults = {path: fault_of_form(path, text) for path, text in files.items()}
+            assert not {path: fault for path, fault in faults.items() if fault}
+        with subtests.test("no unchosen variant shows"):
+            unchosen = {
+                (path, word)
+                for path, text in files.items()
+                for question, word in traces(path, text)
+                if answers.get(question) not in TRACES[question][word]
+            }
+            assert not unchosen
+        with subtests.test("what a file imports from its project is there"):
+            lacking = {
+                (path, module)
+                for path, text in files.items()
+                if path.endswith(".py")
+                for module in own_imports(text)
+                if not is_there(module, files)
+            }
+            assert not lacking
+        # The tests render hundreds of projects, and nobody looks at them again.
+        shutil.rmtree(project)
 
-    @every_three_choices
-    def test_text_is_tidy(self, variant: Variant, answers: matrix.Answers) -> None:
-        for path, text in texts(variant(answers)):
-            assert text == "" or (text.endswith("\n") and not text.endswith("\n\n")), path
-            assert not re.search(r"[ \t]\n", text), path
-            assert "\n\n\n\n" not in text, path
-            if not path.endswith(".py"):
-                assert "\n\n\n" not in text, path
 
-    @every_three_choices
-    def test_no_unchosen_variant_shows(self, variant: Variant, answers: matrix.Answers) -> None:
-        for path, text in texts(variant(answers)):
-            for question, words in TRACES.items():
-                for word, belongs in words.items():
-                    if answers[question] not in belongs:
-                        assert not re.search(word, f"{path}\n{text}", re.IGNORECASE), (path, word)
-
-    @every_three_choices
+class TestEveryPair:
+    @every_pair
     def test_a_second_render_is_the_same_byte_for_byte(
-        self, template: Path, tmp_path: Path, variant: Variant, answers: matrix.Answers
+        self, template: Path, tmp_path: Path, answers: matrix.Answers
     ) -> None:
-        again = render(template, tmp_path / "project", dict(answers))
-        assert files_of(again) == files_of(variant(answers))
+        first = render(template, tmp_path / "first", dict(answers))
+        again = render(template, tmp_path / "again", dict(answers))
+        assert files_of(again) == files_of(first)
 
-
-class TestSources:
-    @every_selection_of_files
-    def test_lint_and_format_find_nothing(self, variant: Variant, answers: matrix.Answers) -> None:
-        run(variant(answers), "ruff", "check", "--no-cache")
-        run(variant(answers), "ruff", "format", "--check", "--no-cache")
+    @every_pair
+    def test_lint_and_format_find_nothing(
+        self, template: Path, tmp_path: Path, answers: matrix.Answers
+    ) -> None:
+        project = render(template, tmp_path / "project", dict(answers))
+        run(project, "ruff", "check", "--no-cache")
+        run(project, "ruff", "format", "--check", "--no-cache")
 
     @pytest.mark.slow
-    @every_pair_of_selections
+    @every_pair
     def test_types_are_right(
         self,
-        variant: Variant,
+        template: Path,
+        tmp_path: Path,
         answers: matrix.Answers,
         tmp_path_factory: pytest.TempPathFactory,
     ) -> None:
         """The cache is shared by the variants, which have their libraries in common."""
+        project = render(template, tmp_path / "project", dict(answers))
         cache = tmp_path_factory.getbasetemp() / "mypy-cache"
-        run(variant(answers), "mypy", "--cache-dir", os.fspath(cache))
+        run(project, "mypy", "--cache-dir", os.fspath(cache))
 
     @pytest.mark.slow
-    @every_pair_of_selections
+    @every_pair
     def test_its_own_tests_pass(
         self, template: Path, tmp_path: Path, answers: matrix.Answers
     ) -> None:
+        """On its local store: the others are tested in place, by the same files."""
         project = render(template, tmp_path / "project", dict(answers))
-        run(project, "pytest", "-q", "-p", "no:cacheprovider")
+        elsewhere = "not firestore and not spanner and not redis"
+        run(project, "pytest", "-q", "-p", "no:cacheprovider", "-k", elsewhere)

@@ -19,7 +19,7 @@ from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
 from app.dedup.outcome import Outcome, Rejected
 from app.dedup.runner import Payload, Runner
-from app.dedup.store import Store, Terms
+from app.dedup.store import Store, StoreError, Terms, UnsafeStore
 from app.dedup.stores import open_store
 from app.environment import BadEnvironment, Reader
 from app.kinds import Kind, open_kind
@@ -32,6 +32,7 @@ BODY_LIMIT: Final = 1024 * 1024
 WORKER_BOOT_ERROR: Final = 3
 """Exit status of a process that cannot start: a server does not start such a worker again."""
 
+_CHECK_TIMEOUT: Final = 1.0
 _LONGEST_RETRY_AFTER: Final = 3600.0
 _CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
 
@@ -141,7 +142,8 @@ def create_service(
 ) -> Service:
     """Build the service from the environment, of the project's kind and on its store by default.
 
-    Exits with one message that lists every error if the environment makes no sense.
+    Exits with one message that lists every error if the environment makes no sense, and with one
+    if the store is set up to forget records.
     """
     try:
         read = Reader(os.environ)
@@ -156,7 +158,19 @@ def create_service(
         audience=settings.auth_audience,
         service_account=settings.auth_service_account,
     )
-    return Service(settings, connect(settings.run_store_url), authenticator, chosen, SHUTDOWN)
+    store = connect(settings.run_store_url)
+    _check(store)
+    return Service(settings, store, authenticator, chosen, SHUTDOWN)
+
+
+def _check(store: Store) -> None:
+    """Refuse to start on a store that forgets; one that does not answer may do so later (R25)."""
+    try:
+        store.check(timeout=_CHECK_TIMEOUT)
+    except UnsafeStore as error:
+        _exit(f"The store is not safe: {error}.")
+    except StoreError as error:
+        _log.warning("The store does not answer at the start.", error=error)
 
 
 def _exit(message: str) -> NoReturn:

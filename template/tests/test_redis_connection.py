@@ -1,11 +1,10 @@
 """Ways to a Redis store: TLS, access tokens, a cluster."""
 
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -187,15 +186,6 @@ def wait_for_cluster(server: Server) -> None:
             time.sleep(0.05)
 
 
-@contextmanager
-def hanging(server: Server) -> Iterator[None]:
-    server.signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        server.signal(signal.SIGCONT)
-
-
 class TestCluster:
     @pytest.fixture
     def url(self, masters: list[Server]) -> str:
@@ -260,7 +250,7 @@ class TestCluster:
             node = nodes.get_node_from_key(prefix + each.run_id)  # type: ignore[no-untyped-call]
             by_port[node.port] = each
         nodes.close()
-        with hanging(masters[1]):
+        with masters[1].hanging():
             began = time.monotonic()
             with pytest.raises(Unclear):
                 store.claim(by_port[masters[1].port], "one", terms, timeout=1.0)

@@ -1,6 +1,5 @@
 """Redis servers as they are: refusing, full, hanging, restarted, encrypted, many."""
 
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -201,14 +200,11 @@ class TestUnclearAnswer:
         claim = claimed(opened(server.url), run, "one", terms).claim
         if warm:
             store.get(run.run_id, timeout=T)
-        server.signal(signal.SIGSTOP)
-        try:
+        with server.hanging():
             began = time.monotonic()
             with pytest.raises(Unclear, match="Timeout"):
                 store.release(claim, settle=None, timeout=2.0)
             assert time.monotonic() - began < 4.5
-        finally:
-            server.signal(signal.SIGCONT)
         # What hung may have been done since: then there is no record, and else it is still ours.
         assert isinstance(store.claim(run, "one", terms, timeout=T), Claimed)
 

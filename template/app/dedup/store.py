@@ -17,6 +17,10 @@ class StoreError(Exception):
     """The store did not do what was asked, or nobody can tell. `__cause__` is its own error."""
 
 
+class UnsafeStore(StoreError):
+    """The store answers, but is set up to forget records. `str()` says how to change that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """What a record is about. `run_id` is its key, the rest is for people."""
@@ -166,6 +170,14 @@ class Store(Protocol):
 
     def init(self, *, timeout: float) -> builtins.list[str]:
         """Create what the store needs and is not there, and return a line for each thing made."""
+
+    def check(self, *, timeout: float) -> None:
+        """Look, before the first request, whether the store keeps what it is given.
+
+        Raises:
+            UnsafeStore: it does not.
+            StoreError: it does not answer, which may pass.
+        """
 
     def close(self) -> None:
         """Let go of connections and threads. The store is not used afterwards."""

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -9,6 +10,7 @@ from app.dedup.stores import open_store
 from tests.support.servers.gates import eventually
 from tests.support.servers.places import EMULATED, Place
 from tests.support.servers.site import Scheduled, Site
+from tests.support.stores.sqlite import locked
 
 
 @pytest.fixture(scope="session")
@@ -19,16 +21,18 @@ def site(
     place: Place = request.param
     folder = tmp_path_factory.mktemp(f"{place.framework.name}-{place.store}")
     with pytest.MonkeyPatch.context() as environ:
-        url, settings = f"sqlite:///{folder / 'runs.db'}", {}
+        path = folder / "runs.db"
+        url, settings, hanging = f"sqlite:///{path}", {}, partial(locked, path)
         if place.store in EMULATED:
             form, variable = EMULATED[place.store]
             host: str = request.getfixturevalue(f"{place.store}_emulator")
             url = form.format(name=f"runs_{uuid.uuid4().hex}", host=host)
             settings = {variable: host} if variable else {}
+            hanging = request.getfixturevalue(f"{place.store}_hanging")
             for name, value in settings.items():
                 environ.setenv(name, value)
             open_store(url).init(timeout=30.0)
-        opened = Site(place.framework, url, settings, folder)
+        opened = Site(place.framework, url, settings, hanging, folder)
         if place.store in EMULATED:
             # An emulator's first calls take seconds, which no test is about.
             eventually("the store is awake", lambda: opened.deliver(Scheduled()).status == 200)

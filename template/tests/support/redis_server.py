@@ -1,9 +1,12 @@
 """Real Redis servers, or Valkey's, as processes of the test."""
 
+import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -56,8 +59,16 @@ class Server:
                 pytest.fail(f"The server did not start:\n{self._log.read_text()}")
             time.sleep(0.02)
 
-    def signal(self, number: signal.Signals) -> None:
-        self._process.send_signal(number)
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Keep the server from answering anything."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            # The signal is only on its way yet.
+            os.waitpid(self._process.pid, os.WUNTRACED)
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """End the process as a crash would."""

@@ -84,6 +84,9 @@ class ConditionalStore(ABC):
         """Create nothing: a store that needs something made says so itself."""
         return []
 
+    def check(self, *, timeout: float) -> None:  # noqa: B027  (most stores need no other)
+        """Ask nothing: what is written here stays until it expires."""
+
     @abstractmethod
     def close(self) -> None:
         """Let go of connections and threads."""

@@ -21,6 +21,7 @@ from tests.support.servers.gates import Gates, eventually
 from tests.support.servers.process import SERVICE, Server, write_folder
 from tests.support.servers.variants import FOLDER, SETTINGS
 from tests.support.servers.wire import Answer, Fields, send
+from tests.support.stores import Hanging
 
 LEASE: Final = 1.0
 """Seconds of the lease in tests that wait for its end."""
@@ -61,12 +62,18 @@ class Site:
     """Servers of one framework that share a store, a job, its effects and its gates."""
 
     def __init__(
-        self, framework: Framework, url: str, environ: Mapping[str, str], folder: Path
+        self,
+        framework: Framework,
+        url: str,
+        environ: Mapping[str, str],
+        hanging: Hanging,
+        folder: Path,
     ) -> None:
         main = framework.main(
             "from tests.support.servers.variants import create_variants", "create_variants()"
         )
         self.url = url
+        self.hanging = hanging
         self.store: Store = open_store(url)
         self.effects = Effects(folder / "effects")
         self.gates = Gates(folder / "gates")

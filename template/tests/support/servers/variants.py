@@ -69,6 +69,9 @@ class GatedStore:
     def init(self, *, timeout: float) -> builtins.list[str]:
         return self._inner.init(timeout=timeout)
 
+    def check(self, *, timeout: float) -> None:
+        self._inner.check(timeout=timeout)
+
     def close(self) -> None:
         self._inner.close()
 

@@ -1,7 +1,8 @@
 """The stores of this project under test: one harness each, found by the module that is here."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pkgutil import iter_modules
 
@@ -12,6 +13,9 @@ from app.dedup.store import Store
 from tests.support.faults import Faults
 
 RawFields = Mapping[str, object]
+
+Hanging = Callable[[], AbstractContextManager[None]]
+"""Keeps a store from answering for as long as the context lasts."""
 
 MODULES = [module.name for module in iter_modules(__path__)]
 HARNESSES = ["conditional", *MODULES]

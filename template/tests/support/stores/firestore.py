@@ -22,7 +22,7 @@ from tests.support.emulator import Emulator
 from tests.support.faults import Faults
 from tests.support.missing import missing
 from tests.support.rpc import Interceptor
-from tests.support.stores import Harness, RawFields
+from tests.support.stores import Hanging, Harness, RawFields
 
 PROJECT = "test-project"
 PLACE = ("firestore://test-project/(default)?collection={name}", "FIRESTORE_EMULATOR_HOST")
@@ -115,6 +115,12 @@ def firestore_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emul
 def firestore_emulator(firestore_process: Emulator) -> str:
     """The emulator's address, host:port."""
     return firestore_process.host
+
+
+@pytest.fixture(scope="session")
+def firestore_hanging(firestore_process: Emulator) -> Hanging:
+    """Keeps the emulator from answering."""
+    return firestore_process.hanging
 
 
 @pytest.fixture

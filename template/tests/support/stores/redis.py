@@ -21,7 +21,7 @@ from app.dedup.stores.redis.script import micros
 from app.dedup.stores.redis.store import RedisStore
 from tests.support.faults import Faults, Kind
 from tests.support.redis_server import Server
-from tests.support.stores import Harness, RawFields
+from tests.support.stores import Hanging, Harness, RawFields
 
 PLACE = ("redis://{host}?prefix={name}:", "")
 """URL of a set of records on what `redis_emulator` yields; no variable names that."""
@@ -149,6 +149,12 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def redis_emulator(redis_server: Server) -> str:
     """The server's address, host:port."""
     return redis_server.url.removeprefix("redis://")
+
+
+@pytest.fixture(scope="session")
+def redis_hanging(redis_server: Server) -> Hanging:
+    """Keeps the server from answering."""
+    return redis_server.hanging
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from tests.support.emulator import Emulator
 from tests.support.faults import Faults
 from tests.support.missing import missing
 from tests.support.rpc import Interceptor
-from tests.support.stores import Harness, RawFields
+from tests.support.stores import Hanging, Harness, RawFields
 
 DATABASE = "projects/test-project/instances/test-instance/databases/test-database"
 TABLE = "scheduler_runs"
@@ -185,6 +185,12 @@ def spanner_session(spanner_process: Emulator) -> Iterator[SpannerSession]:
 def spanner_emulator(spanner_process: Emulator) -> str:
     """The emulator's address, host:port."""
     return spanner_process.host
+
+
+@pytest.fixture(scope="session")
+def spanner_hanging(spanner_process: Emulator) -> Hanging:
+    """Keeps the emulator from answering."""
+    return spanner_process.hanging
 
 
 @pytest.fixture

@@ -152,6 +152,15 @@ def _text(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep a database from answering, as another process that holds its lock does."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        yield
+        db.execute("ROLLBACK")
+
+
 @pytest.fixture
 def sqlite_harness(tmp_path: Path) -> SqliteHarness:
     return SqliteHarness(tmp_path)

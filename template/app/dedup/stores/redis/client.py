@@ -1,6 +1,5 @@
 """The client of a Redis store: how it connects, as whom, and what its errors mean."""
 
-import logging
 import ssl
 import threading
 from collections.abc import Iterator
@@ -14,9 +13,10 @@ from redis.cluster import RedisCluster
 from redis.credentials import CredentialProvider
 from redis.retry import Retry
 
-from app.dedup.store import StoreError
+from app.dedup.store import StoreError, UnsafeStore
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.redis.address import Address
+from app.logs import Log
 
 Client = Redis | RedisCluster
 
@@ -29,7 +29,7 @@ _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 _NOT_NOW: Final = ("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN")
 """Codes of errors that say that nothing was done, and that pass."""
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 class Stale(Unclear):
@@ -96,17 +96,17 @@ def check(client: Client, *, eviction_allowed: bool) -> None:
     """Look whether the servers keep what they are given, and log what they cannot promise.
 
     Raises:
-        StoreError: a server may evict records, and `eviction_allowed` is false.
+        UnsafeStore: a server may evict records, and `eviction_allowed` is false.
     """
     policies = _eviction_policies(client) - {"noeviction"}
     if policies:
         risk = f"Redis may evict records, its maxmemory-policy is {', '.join(sorted(policies))}"
         if not eviction_allowed:
-            raise StoreError(
+            raise UnsafeStore(
                 f"{risk}; set it to noeviction, or accept that runs may be done twice by"
                 " eviction=warn in the URL"
             )
-        _log.warning("%s: a run whose record is gone is done again.", risk)
+        _log.warning(f"{risk}: a run whose record is gone is done again.")
     _log.info(
         "Redis replicates asynchronously: after a failover it may not know the newest claims and"
         " ends of runs, and such a run is done once more."

@@ -5,7 +5,6 @@ the server's `TIME`, R16), so an answer that got lost is resolved by asking the 
 key's expiry is the retention, never the lease: a dead claim keeps its record (R29).
 """
 
-import logging
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -35,12 +34,13 @@ from app.dedup.stores.budget import CALL_TIMEOUT, Budget, resolved
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.redis.client import Client, Stale, check, errors, servers
 from app.dedup.stores.redis.script import Answer, Script, micros
+from app.logs import Log
 
 _UNDO_TIMEOUT: Final = 2.0
 
 _Clear = TypeVar("_Clear")
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 class RedisStore:
@@ -186,9 +186,13 @@ class RedisStore:
         return self._ask(self.READ, run_id, [], Budget(self._clock, timeout)).found
 
     def init(self, *, timeout: float) -> list[str]:
-        """Check that the server keeps what it is given (`StoreError`); nothing is created."""
-        self.get("init", timeout=timeout)
+        """Check the servers; nothing is created."""
+        self.check(timeout=timeout)
         return []
+
+    def check(self, *, timeout: float) -> None:
+        """Connect, which asks every server about eviction and logs what Redis cannot promise."""
+        _until_clear(self._connected, Budget(self._clock, timeout))
 
     def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
         """Look through the keys of every server: a call for some of them, and one per record."""
@@ -243,7 +247,7 @@ class RedisStore:
                 arguments = [attempt_id, *(["0"] if answer.recovered else [])]
                 self._ask(self.RELEASE, run_id, arguments, budget)
         except StoreError as error:
-            _log.warning("A claim in doubt ends with its lease.", extra={"error": str(error)})
+            _log.warning("A claim in doubt ends with its lease.", error=error)
 
     def _ask(
         self, script: Script, run_id: str, arguments: Sequence[str | bytes], budget: Budget
