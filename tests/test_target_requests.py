@@ -118,9 +118,7 @@ def test_every_google_api_is_described() -> None:
 
 
 @pytest.mark.parametrize("target", DESCRIPTIONS)
-def test_every_request_is_one_of_the_api(
-    template: Path, tmp_path: Path, target: str
-) -> None:
+def test_every_request_is_one_of_the_api(template: Path, tmp_path: Path, target: str) -> None:
     project = render(template, tmp_path / "project", {"kind": "proxy", "target": target})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
