@@ -27,13 +27,21 @@ every_pair = pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.na
 TRACES = {
     "platform": {
         r"dockerfile": {"cloud-run"},
-        r"buildpack": {"cloud-run-functions"},
+        r"buildpack": {"cloud-run-functions", "app-engine"},
         r"app\.yaml|gcloud app ": {"app-engine"},
     },
     "kind": {
         r"kinds[./]step\b|StepAttempt, GiveUp": {"step"},
+        r"\bprox(y|ies)\b|stand.?in|TARGET_ENDPOINT|app[./]targets": {"proxy"},
+        r"\bjob\.py": {"handler", "step"},
     },
     "target": {
+        r"targets[./]workflows|workflowexecutions": {"workflows"},
+        r"targets[./]cloud_run_job|jobs:run\b": {"cloud-run-job"},
+        r"targets[./]cloud_build|triggers\.run": {"cloud-build"},
+        r"targets[./]http\b": {"http"},
+        r"cloud.?tasks": {"cloud-tasks"},
+        r"bigquery": {"bigquery"},
         r"app[./]guard\b|app\.guard": {"cloud-run-job", "cloud-build"},
         r"workflow\.yaml|workflow_runs": {"workflows"},
     },
@@ -51,7 +59,7 @@ TRACES = {
     "auth": {
         r"auth[./]app_engine\b|AUTH=app-engine": {"app-engine"},
         r"auth[./]iam\b": {"iam"},
-        r"auth[./]verify\b|google\.oauth2|cachecontrol": {"verify"},
+        r"auth[./]verify\b|cachecontrol": {"verify"},
     },
     "deploy": {
         r"terraform|hcl": {"terraform"},

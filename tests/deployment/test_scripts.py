@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests import matrix
 from tests.conftest import Render
 from tests.deployment.conftest import Sites
+from tests.rendering import render
 
 PROGRAMS = Path(sys.executable).parent
 
@@ -30,10 +30,8 @@ checked = set[tuple[str, bytes]]()
 
 
 @pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
-def test_checkers_find_nothing(
-    variant: Callable[[matrix.Answers], Path], answers: matrix.Answers
-) -> None:
-    project = variant(answers)
+def test_checkers_find_nothing(template: Path, tmp_path: Path, answers: matrix.Answers) -> None:
+    project = render(template, tmp_path / "project", dict(answers))
     for pattern, program in CHECKERS.items():
         files = {(path.name, path.read_bytes()): path for path in project.rglob(pattern)}
         if new := [files[key] for key in files.keys() - checked]:
