@@ -1,8 +1,9 @@
 # SERVICE-PURPOSE for each purpose, in as many characters as Google Cloud allows. Where the service's
 # name is too long for that, a digest stands for its end.
 locals {
+  account_limit = 30
   limits = merge(
-    { for purpose in keys(local.accounts) : purpose => 30 },
+    { for purpose in keys(local.accounts) : purpose => local.account_limit },
     { runs = local.store_name_limit },
   )
   names = {
