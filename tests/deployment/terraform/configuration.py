@@ -178,6 +178,8 @@ def _pairs(collection: str) -> str:
 def _text(value: Any) -> str:
     """A parsed value as an expression, in which resources are local values."""
     match value:
+        case None:
+            return "null"
         case bool():
             return str(value).lower()
         case str() if value.startswith("${"):

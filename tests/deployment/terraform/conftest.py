@@ -51,13 +51,7 @@ def _seen_by_terraform() -> list[matrix.Answers]:
         for answers in matrix.possible()
         if answers["deploy"] == "terraform" and answers["platform"] != "app-engine"
     ]
-    pairs = set[matrix.Pair]().union(
-        *(
-            matrix.pairs_of({name: answers[name] for name in SEEN if name in answers})
-            for answers in every
-        )
-    )
-    return matrix.covering(pairs, every)
+    return matrix.every_two(SEEN, every)
 
 
 @pytest.fixture(scope="session")
