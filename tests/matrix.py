@@ -1,6 +1,7 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -147,6 +148,16 @@ def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
         chosen.append(every[best])
         missing = missing - pairs[best]
     return chosen
+
+
+def every_two(names: Sequence[str], every: list[Answers]) -> list[Answers]:
+    """Few of these variants, among which every two answers to the named questions meet."""
+    first = dict[tuple[tuple[str, str], ...], Answers]()
+    for answers in every:
+        named = tuple((name, answers[name]) for name in names if name in answers)
+        first.setdefault(named, answers)
+    missing = set[Pair]().union(*(pairs_of(dict(named)) for named in first))
+    return [first[tuple(one.items())] for one in covering(missing, list(map(dict, first)))]
 
 
 def _most_of(missing: set[Pair], pairs: list[set[Pair]]) -> int:

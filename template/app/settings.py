@@ -27,7 +27,7 @@ class Settings:
         request_timeout: Seconds (`REQUEST_TIMEOUT_SECONDS`; default: the attempt deadline, R32).
         auth: Who checks the caller (`AUTH`, R33).
         auth_audience: Expected `aud` (`AUTH_AUDIENCE`).
-        auth_service_account: Expected `email` (`AUTH_SERVICE_ACCOUNT`).
+        auth_service_account: Expected `email`, or several with commas (`AUTH_SERVICE_ACCOUNT`).
         log_level: Lowest level that is logged (`LOG_LEVEL`).
         gcp_project: Project of the traces in log lines (`GOOGLE_CLOUD_PROJECT`).
     """

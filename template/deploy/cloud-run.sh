@@ -31,16 +31,13 @@ cloud_run_deploy() {
   local environment=(
     "GOOGLE_CLOUD_PROJECT=$GOOGLE_CLOUD_PROJECT"
     "SERVICE=$SERVICE"
-    "JOB_ID=$JOB_ID"
-    "SCHEDULE=$SCHEDULE"
-    "TIME_ZONE=$TIME_ZONE"
     "JOB_SCOPE=$JOB_SCOPE"
     "ATTEMPT_DEADLINE_SECONDS=$ATTEMPT_DEADLINE_SECONDS"
     "LEASE_SECONDS=$LEASE_SECONDS"
     "RETENTION_SECONDS=$RETENTION_SECONDS"
     "AUTH=$AUTH"
     "AUTH_AUDIENCE=$URL"
-    "AUTH_SERVICE_ACCOUNT=$(address "$CALLER")"
+    "AUTH_SERVICE_ACCOUNT=$(join , "${allowed[@]}")"
   )
   # A lease is renewed in the background, also when a request has timed out: hence the CPU.
   local flags=(
@@ -57,6 +54,7 @@ cloud_run_deploy() {
     "${auth_flags[@]}"
     "${platform_flags[@]}"
   )
+  kind_service
   store_deploy
   # Variables that the owner has added stay.
   flags+=("--update-env-vars=^|^$(join '|' "${environment[@]}")")

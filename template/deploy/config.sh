@@ -3,6 +3,7 @@
 # `copier update -d NAME=VALUE`; the environment goes before a value that is written with `:-`, as
 # in `SERVICE=report-staging make setup deploy`.
 
+KIND=handler
 PLATFORM=cloud-run
 STORE=firestore
 AUTH=iam

@@ -1,11 +1,11 @@
 # One account for each who acts, with no more than it needs. The service's role on its records is
-# beside the records, and the job's role on the service beside the check of the caller.
+# beside the records, those on what it starts beside that, and the right to call it beside the check of
+# the caller.
 locals {
-  accounts = {
+  accounts = merge(local.kind_accounts, {
     runner  = "runs the service"
-    caller  = "is who the Cloud Scheduler job calls as"
     builder = "builds the image"
-  }
+  })
 }
 
 resource "google_service_account" "accounts" {

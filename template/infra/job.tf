@@ -1,4 +1,15 @@
-# The Cloud Scheduler job. Its token is meant for the service's root URL, whatever path it calls.
+# The Cloud Scheduler job, and the account as which it calls. Its token is meant for the service's root URL, whatever path it calls.
+locals {
+  job_services = ["cloudscheduler.googleapis.com"]
+  job_accounts = { caller = "is who the Cloud Scheduler job calls as" }
+  callers      = { caller = google_service_account.accounts["caller"].email }
+  job_environment = {
+    JOB_ID    = var.service
+    SCHEDULE  = var.schedule
+    TIME_ZONE = var.time_zone
+  }
+}
+
 resource "google_cloud_scheduler_job" "job" {
   count = local.deployed
 
@@ -20,7 +31,8 @@ resource "google_cloud_scheduler_job" "job" {
   http_target {
     uri         = local.job_uri
     http_method = "POST"
-    headers     = local.job_headers
+    headers     = merge(local.job_headers, local.job_content)
+    body        = local.job_body
 
     oidc_token {
       service_account_email = google_service_account.accounts["caller"].email
@@ -29,4 +41,9 @@ resource "google_cloud_scheduler_job" "job" {
   }
 
   depends_on = [google_cloud_run_v2_service.service]
+}
+
+output "caller" {
+  description = "E-mail address of the account as which the Cloud Scheduler job calls."
+  value       = google_service_account.accounts["caller"].email
 }

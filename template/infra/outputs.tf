@@ -18,11 +18,6 @@ output "builder" {
   value       = google_service_account.accounts["builder"].name
 }
 
-output "caller" {
-  description = "E-mail address of the account as which the Cloud Scheduler job calls."
-  value       = google_service_account.accounts["caller"].email
-}
-
 output "project" {
   description = "Id of the Google Cloud project."
   value       = var.project

@@ -7,16 +7,13 @@ locals {
   environment = {
     GOOGLE_CLOUD_PROJECT     = var.project
     SERVICE                  = var.service
-    JOB_ID                   = var.service
-    SCHEDULE                 = var.schedule
-    TIME_ZONE                = var.time_zone
     JOB_SCOPE                = local.job_scope
     ATTEMPT_DEADLINE_SECONDS = var.attempt_deadline
     LEASE_SECONDS            = var.lease
     RETENTION_SECONDS        = var.retention * 3600
     AUTH                     = local.auth
     AUTH_AUDIENCE            = local.url
-    AUTH_SERVICE_ACCOUNT     = google_service_account.accounts["caller"].email
+    AUTH_SERVICE_ACCOUNT     = join(",", values(local.callers))
     RUN_STORE_URL            = local.store_url
   }
 }
@@ -50,7 +47,7 @@ resource "google_cloud_run_v2_service" "service" {
       }
 
       dynamic "env" {
-        for_each = local.environment
+        for_each = merge(local.environment, local.kind_environment)
         content {
           name  = env.key
           value = env.value

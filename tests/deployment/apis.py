@@ -68,6 +68,7 @@ _IDS: Final = {
     "firestore": "databaseId",
     "redis": "instanceId",
     "secretmanager": "secretId",
+    "workflows": "workflowId",
 }
 """The query parameter that names what a POST makes."""
 

@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from tests import matrix
+from tests.deployment import targets
 from tests.deployment.apis import PROJECT_NUMBER
-from tests.deployment.expected import Deployment, expected
+from tests.deployment.expected import Answers, Deployment, expected
 from tests.deployment.recorded import deployed
 from tests.deployment.recorder import Recorder, recording
 from tests.rendering import clean_environment, render
@@ -28,10 +29,13 @@ class Site:
     environment: dict[str, str]
 
     def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run `deploy/SCRIPT.sh`; what it prints, errors included, is in `stdout`."""
+        """Run `deploy/SCRIPT.sh`; what it prints, errors included, is in `stdout`.
+
+        What the owner sets is set, unless `environment` says otherwise.
+        """
         return subprocess.run(
             [self.project / "deploy" / f"{script}.sh"],
-            env=self.environment | environment,
+            env=self.environment | targets.kind(self.answers()).given | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -40,8 +44,12 @@ class Site:
 
     def expected(self) -> Deployment:
         """What the answers of the project ask for."""
-        answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
-        return expected(answers, PROJECT_NUMBER)
+        return expected(self.answers(), PROJECT_NUMBER)
+
+    def answers(self) -> Answers:
+        """The answers of the project."""
+        loaded: Answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
+        return loaded
 
     def deployed(self) -> Deployment:
         """What there is."""

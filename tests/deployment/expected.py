@@ -1,4 +1,4 @@
-"""The one table of what has to be deployed for a set of answers (R05, R29-R34).
+"""The one table of what has to be deployed for a set of answers (R05, R29-R34, R37, R38).
 
 Whatever a project is deployed with is held against it, so that no two ways can drift apart.
 """
@@ -7,11 +7,12 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
+from tests.deployment import targets
 from tests.rendering import ROOT, clean_environment
 
 Answers = Mapping[str, Any]
@@ -28,8 +29,10 @@ class Role:
     """One role of one account, and why it has it.
 
     Attributes:
-        account: `runner`, `caller` or `builder`; see `Deployment.accounts`.
-        on: `project`, `service`, `database` or `secret NAME`.
+        account: `runner`, `caller`, `builder` or `workflow`, see `Deployment.accounts`; or the
+            address of an account of another project.
+        on: `project`, `service`, `database` or `secret NAME`; of what a proxy starts `project
+            NAME`, `job NAME`, `queue NAME` or `account ADDRESS`.
         condition: IAM condition on the binding; `""` is none.
     """
 
@@ -83,7 +86,12 @@ class Retries:
 
 @dataclass(frozen=True)
 class Job:
-    """The Cloud Scheduler job. `deadline` is in seconds; `headers` are those of the scope (R05)."""
+    """The Cloud Scheduler job.
+
+    Attributes:
+        deadline: Seconds.
+        headers: Those of the scope (R05), and of the body.
+    """
 
     name: str
     schedule: str
@@ -94,6 +102,7 @@ class Job:
     deadline: int
     headers: Mapping[str, str]
     retries: Retries
+    body: str = ""
     method: str = "POST"
 
 
@@ -144,6 +153,16 @@ Store = Firestore | Spanner | Memorystore
 
 
 @dataclass(frozen=True)
+class Workflow:
+    """A workflow that a proxy starts, with records of its own (R37)."""
+
+    name: str
+    account: str
+    env: Mapping[str, str]
+    records: Firestore
+
+
+@dataclass(frozen=True)
 class Deployment:
     """Everything. `accounts` are service account ids by what they are for."""
 
@@ -154,7 +173,8 @@ class Deployment:
     roles: frozenset[Role]
     store: Store
     service: Service
-    job: Job
+    job: Job | None
+    workflow: Workflow | None = None
 
     def email(self, account: str) -> str:
         """The address of the account with that purpose."""
@@ -179,52 +199,63 @@ def fitted(service: str, purpose: str, limit: int) -> str:
 def expected(answers: Answers, project_number: str) -> Deployment:
     """What has to be deployed for these answers."""
     service, project, region = answers["service"], answers["gcp_project"], answers["region"]
-    accounts = {
-        "runner": fitted(service, "runner", 30),
-        "caller": fitted(service, "caller", 30),
-        "builder": fitted(service, "builder", 30),
-    }
+    kind = targets.kind(answers)
+    accounts = {purpose: fitted(service, purpose, 30) for purpose in kind.accounts}
+    callers = ",".join(
+        email(project, accounts[name]) if name in accounts else name for name in kind.callers
+    )
     url = f"https://{service}-{project_number}.{region}.run.app"
     store, store_apis, store_roles = _STORES[answers["store"]](service, project, region)
     return Deployment(
         project=project,
         region=region,
-        apis=_APIS | store_apis,
+        apis=_APIS | store_apis | {f"{name}.googleapis.com" for name in kind.apis},
         accounts=accounts,
-        roles=frozenset([*_roles(answers), *store_roles]),
+        roles=frozenset(
+            [*_roles(answers, kind.callers), *store_roles, *(Role(*role) for role in kind.roles)]
+        ),
         store=store,
         service=Service(
             name=service,
             url=url,
             account="runner",
-            env=_env(answers, url, email(project, accounts["caller"]), store),
+            env=_env(answers, url, store) | {"AUTH_SERVICE_ACCOUNT": callers} | kind.env,
             timeout=answers["attempt_deadline"],
             platform_checks_caller=answers["auth"] == "iam",
             function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",
             secrets=_secrets(answers),
             network=("default", "default") if answers["store"] == "memorystore" else (),
         ),
-        job=_job(answers, url),
+        job=_job(answers, url, kind.body) if kind.has_job else None,
+        workflow=_workflow(answers) if kind.has_workflow else None,
     )
 
 
 def retries(answers: Answers) -> Retries:
     """The retries that the project's own retry budget derives (R31)."""
     return _retries(
-        answers["schedule"], answers["time_zone"], answers["attempt_deadline"], answers["lease"]
+        answers["schedule"],
+        answers["time_zone"],
+        answers["attempt_deadline"],
+        answers["lease"],
+        targets.kind(answers).settle,
     )
 
 
 @cache
-def _retries(schedule: str, time_zone: str, attempt_deadline: int, lease: int) -> Retries:
+def _retries(
+    schedule: str, time_zone: str, attempt_deadline: int, lease: int, settle: float
+) -> Retries:
     settings = {
         "SCHEDULE": schedule,
         "TIME_ZONE": time_zone,
         "ATTEMPT_DEADLINE_SECONDS": str(attempt_deadline),
         "LEASE_SECONDS": str(lease),
     }
+    # The template's own folder is a handler.
+    budget = f"import dev.budget as b; b.settle_time = lambda kind: {settle}; b.main(['--json'])"
     printed = subprocess.run(
-        [sys.executable, "-m", "dev.budget", "--json"],
+        [sys.executable, "-c", budget],
         cwd=ROOT / "template",
         env=clean_environment() | settings,
         check=True,
@@ -234,19 +265,16 @@ def _retries(schedule: str, time_zone: str, attempt_deadline: int, lease: int) -
 
 
 _APIS: Final = frozenset(
-    f"{name}.googleapis.com"
-    for name in ("artifactregistry", "cloudbuild", "cloudscheduler", "iam", "run")
+    f"{name}.googleapis.com" for name in ("artifactregistry", "cloudbuild", "iam", "run")
 )
 
 
-def _roles(answers: Answers) -> list[Role]:
+def _roles(answers: Answers, callers: Sequence[str]) -> list[Role]:
     build = Role("builder", "roles/run.builder", "project", "builds the image and stores it")
     if answers["auth"] != "iam":
         return [build]
-    return [
-        build,
-        Role("caller", "roles/run.invoker", "service", "calls the service, and no other one"),
-    ]
+    calling = "calls the service, and no other one"
+    return [build, *(Role(name, "roles/run.invoker", "service", calling) for name in callers)]
 
 
 def _firestore(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
@@ -310,22 +338,18 @@ def _secrets(answers: Answers) -> dict[str, str]:
     return {"RUN_STORE_URL": f"{service}-run-store-url", CA_FILE: f"{service}-run-store-ca"}
 
 
-def _env(answers: Answers, url: str, caller: str, store: Store) -> dict[str, str]:
+def _env(answers: Answers, url: str, store: Store) -> dict[str, str]:
     """What deployment and code have to agree on is said to the service, not left to defaults."""
     project = answers["gcp_project"]
     env = {
         "GOOGLE_CLOUD_PROJECT": project,
         "SERVICE": answers["service"],
-        "JOB_ID": answers["service"],
-        "SCHEDULE": answers["schedule"],
-        "TIME_ZONE": answers["time_zone"],
         "JOB_SCOPE": answers["job_scope"],
         "ATTEMPT_DEADLINE_SECONDS": str(answers["attempt_deadline"]),
         "LEASE_SECONDS": str(answers["lease"]),
         "RETENTION_SECONDS": str(answers["retention"] * 3600),
         "AUTH": answers["auth"],
         "AUTH_AUDIENCE": url,
-        "AUTH_SERVICE_ACCOUNT": caller,
     }
     match store:
         case Firestore():
@@ -348,7 +372,26 @@ def run_store_secret(host: str, port: int, password: str) -> str:
     return f"rediss://:{password}@{host}:{port}?{options}"
 
 
-def _job(answers: Answers, url: str) -> Job:
+def _workflow(answers: Answers) -> Workflow:
+    database = fitted(answers["service"], "workflow", 63)
+    return Workflow(
+        name=answers["service"],
+        account="workflow",
+        env={
+            "STEP_URL": targets.STEP_URL,
+            "STEP_AUDIENCE": targets.STEP_ROOT,
+            "DATABASE": database,
+        },
+        records=Firestore(
+            database,
+            answers["region"],
+            collection="workflow_runs",
+            unindexed=frozenset({"expire_at"}),
+        ),
+    )
+
+
+def _job(answers: Answers, url: str, body: str) -> Job:
     project, region = answers["gcp_project"], answers["region"]
     uri, headers = f"{url}/", {}
     match answers["job_scope"]:
@@ -358,6 +401,8 @@ def _job(answers: Answers, url: str) -> Job:
             uri = f"{url}/?project={project}&location={region}"
         case "path":
             uri = f"{url}/projects/{project}/locations/{region}"
+    if body:
+        headers |= {"Content-Type": "application/json"}
     return Job(
         name=answers["service"],
         schedule=answers["schedule"],
@@ -368,4 +413,5 @@ def _job(answers: Answers, url: str) -> Job:
         deadline=answers["attempt_deadline"],
         headers=headers,
         retries=retries(answers),
+        body=body,
     )

@@ -22,6 +22,7 @@ NAMES: Final = (
     "cloudbuild",
     "cloudresourcemanager",
     "cloudscheduler",
+    "cloudtasks",
     "firestore",
     "iam",
     "logging",
@@ -31,6 +32,7 @@ NAMES: Final = (
     "serviceusage",
     "spanner",
     "storage",
+    "workflows",
 )
 
 

@@ -67,7 +67,8 @@ def open_authenticator(mode: str, *, audience: str, service_account: str) -> Aut
     Args:
         mode: one of `SUPPORTED`.
         audience: what the token must be meant for, the service's root URL; `""` where none is set.
-        service_account: the email of the one account that may start runs.
+        service_account: the email of the account that may start runs; several are separated by
+            commas.
 
     Raises:
         ValueError: this project does not have the mode, or the mode needs a value that is empty.

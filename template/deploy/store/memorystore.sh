@@ -7,7 +7,7 @@ NETWORK=${NETWORK:-default}
 SUBNET=${SUBNET:-default}
 CA_FILE=/secrets/redis/ca.pem
 
-store_apis=(compute redis secretmanager)
+need_apis compute redis secretmanager
 
 store_setup() {
   local instance=("$INSTANCE" "--region=$REGION")

@@ -11,6 +11,7 @@ from app.settings import Settings
 from tests.gcloud.conftest import Deploy
 from tests.support.gcloud import ROOT, parts
 
+every_platform = pytest.mark.parametrize("platform", parts("platform"))
 every_auth = pytest.mark.parametrize("auth", parts("auth"))
 
 
@@ -61,6 +62,25 @@ class TestCaller:
         ]
         account = done.job["--oidc-service-account-email"]
         assert invokers == ([f"serviceAccount:{account}"] if checked else [])
+
+
+class TestService:
+    @every_platform
+    def test_a_request_may_take_as_long_as_an_attempt(
+        self, deployed: Deploy, platform: str
+    ) -> None:
+        """R32."""
+        done = deployed(platform=platform)
+        deadline = done.job["--attempt-deadline"]
+        assert done.service["--timeout"] == deadline
+        work_limit = Settings.from_environ(done.environment).request_timeout
+        assert work_limit <= float(deadline.removesuffix("s"))
+
+    @every_platform
+    def test_it_runs_as_an_account_of_its_own(self, deployed: Deploy, platform: str) -> None:
+        """R34."""
+        accounts = deployed(platform=platform)
+        assert accounts.service["--service-account"] != accounts.job["--oidc-service-account-email"]
 
 
 class TestRetries:

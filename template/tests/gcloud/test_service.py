@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from app import defaults
+from app.environment import Reader
+from app.kinds import open_kind
 from app.records.settings import RecordsSettings
 from app.settings import Settings
 from tests.gcloud.conftest import Deploy
@@ -47,6 +49,7 @@ class TestEnvironment:
         environment = Noted(deployed(store=store, auth=auth).environment)
         Settings.from_environ(environment)
         RecordsSettings.from_environ(environment)
+        open_kind(defaults.KIND, Reader(environment))
         assert environment.keys() <= environment.read
 
 
@@ -63,23 +66,6 @@ class TestAgreement:
         assert (records.schedule, records.time_zone) == (defaults.SCHEDULE, defaults.TIME_ZONE)
 
     @every_platform
-    def test_a_request_may_take_as_long_as_an_attempt(
-        self, deployed: Deploy, platform: str
-    ) -> None:
-        """R32."""
-        done = deployed(platform=platform)
-        deadline = done.job["--attempt-deadline"]
-        assert done.service["--timeout"] == deadline
-        work_limit = Settings.from_environ(done.environment).request_timeout
-        assert work_limit <= float(deadline.removesuffix("s"))
-
-    @every_platform
     def test_a_lease_is_renewed_outside_of_requests(self, deployed: Deploy, platform: str) -> None:
         """R18: an attempt goes on when its request has timed out."""
         assert "--no-cpu-throttling" in deployed(platform=platform).service
-
-    @every_platform
-    def test_it_runs_as_an_account_of_its_own(self, deployed: Deploy, platform: str) -> None:
-        """R34."""
-        accounts = deployed(platform=platform)
-        assert accounts.service["--service-account"] != accounts.job["--oidc-service-account-email"]

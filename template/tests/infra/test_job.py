@@ -14,13 +14,21 @@ def test_its_attempts_last_as_long_as_the_requests_may() -> None:
     assert job["attempt_deadline"] == template["timeout"] == '"${var.attempt_deadline}s"'
 
 
+def test_its_schedule_is_the_one_that_the_code_knows() -> None:
+    """R30."""
+    assert answers()["schedule"] == defaults.SCHEDULE
+    assert answers()["time_zone"] == defaults.TIME_ZONE
+
+
 def test_its_token_is_the_one_that_the_service_expects() -> None:
     """R33."""
     (target,) = blocks("job.tf", "google_cloud_scheduler_job")["job"]["http_target"]
     (token,) = target["oidc_token"]
     environment = blocks("service.tf", "locals")["environment"]
     assert token["audience"] == environment["AUTH_AUDIENCE"]
-    assert token["service_account_email"] == environment["AUTH_SERVICE_ACCOUNT"]
+    callers = blocks("job.tf", "locals")["callers"]
+    assert callers == {"caller": token["service_account_email"]}
+    assert environment["AUTH_SERVICE_ACCOUNT"] == '${join(",", values(local.callers))}'
 
 
 def test_the_service_reads_its_project_and_region() -> None:

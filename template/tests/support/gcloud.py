@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ _FAKE = Path(__file__).with_name("fake_gcloud")
 
 
 def parts(kind: str) -> list[str]:
-    """Return which parts of a kind (platform, store, auth) this project has."""
+    """Return which parts of a kind (kind, target, platform, store, auth) this project has."""
     return sorted(path.stem for path in (ROOT / "deploy" / kind).glob("*.sh"))
 
 
@@ -85,6 +86,12 @@ class Stopped(Exception):
     """A script has stopped. `str()` is what it said."""
 
 
+def first_parts() -> dict[str, str]:
+    """Return the first part of each kind that this project has."""
+    kinds = ("kind", "target", "platform", "store", "auth")
+    return {kind: parts(kind)[0] for kind in kinds if parts(kind)}
+
+
 def deploy(
     folder: Path,
     answers: dict[str, str],
@@ -106,6 +113,7 @@ def deploy(
     for kind, name in answers.items():
         text = re.sub(rf"(?m)^{kind.upper()}=.*$", f"{kind.upper()}={name}", text)
     config.write_text(text)
+    (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()
     programs.mkdir()
@@ -122,6 +130,7 @@ def deploy(
         "CALLS": os.fspath(calls),
         "STORES": os.fspath(_FAKE),
         "SERVICE": "nightly-report",
+        **_owners(answers.get("target", "")),
     }
     for script in ("setup.sh", "deploy.sh"):
         result = subprocess.run(
@@ -134,6 +143,21 @@ def deploy(
         if result.returncode:
             raise Stopped(result.stdout + result.stderr)
     return Deployed([_call(record) for record in calls.read_text().split("\x1e")[:-1]])
+
+
+def _owners(target: str) -> dict[str, str]:
+    """What the owner sets before the first deployment, whatever kind of service it is."""
+    settings = {
+        "CALLERS": "one@example.iam.gserviceaccount.com,two@example.iam.gserviceaccount.com",
+        "STEP_URL": "https://step.example/charge",
+        "STEP_AUDIENCE": "",
+        "TARGET_ACCOUNT": "acting@example.iam.gserviceaccount.com",
+        "TARGET_KIND": target,
+    }
+    if target:
+        module = import_module(f"app.targets.{target.replace('-', '_')}")
+        settings["TARGET"] = str(module.FORM).lower()
+    return settings
 
 
 def _call(record: str) -> Call:

@@ -11,7 +11,7 @@ from tests import matrix
 from tests.rendering import render
 
 # Of the answers that are no texts or numbers, those that Terraform's own files depend on.
-SEEN = ("store", "auth", "job_scope")
+SEEN = ("store", "auth", "job_scope", "kind", "target")
 
 EDGES: dict[str, dict[str, Any]] = {
     "a function": {"platform": "cloud-run-functions"},
@@ -21,6 +21,8 @@ EDGES: dict[str, dict[str, Any]] = {
     "a short name": {"service": "a"},
     "a project of a domain": {"gcp_project": "example.com:my-project"},
     "texts like code": {"project_name": '${x} %{y} "it\'s" \\n é 😀', "service": "x"},
+    "a long name of a workflow": {"service": "a" * 48 + "z", "kind": "proxy"},
+    "a step of a project of a domain": {"gcp_project": "example.com:my-project", "kind": "step"},
     "times at their limits": {
         "schedule": "0 */6 * * *",
         "attempt_deadline": 1800,
@@ -43,12 +45,13 @@ def terraform() -> str:
 
 
 def _seen_by_terraform() -> list[matrix.Answers]:
-    """One variant for each combination of the choices that Terraform's files depend on."""
-    first = dict[tuple[str, ...], matrix.Answers]()
-    for answers in matrix.possible():
-        if answers["deploy"] == "terraform":
-            first.setdefault(tuple(answers[name] for name in SEEN), answers)
-    return list(first.values())
+    """As many variants as it takes for every two choices to meet on which the files depend."""
+    every = [
+        answers
+        for answers in matrix.possible()
+        if answers["deploy"] == "terraform" and answers["platform"] != "app-engine"
+    ]
+    return matrix.every_two(SEEN, every)
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +63,8 @@ def infrastructure(template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     shutil.copytree(template / "template" / "infra", folder / "template" / "infra")
     tables = Path("template", "app", "dedup", "stores", "spanner.sql")
     (folder / tables).parent.mkdir(parents=True)
-    shutil.copy(template / tables, folder / tables)
+    for path in (tables, Path("template", "job_body.json.jinja"), Path("template/workflow.yaml")):
+        shutil.copy(template / path, folder / path)
     for answers in (template / "template").glob("{{*"):
         shutil.copy(answers, folder / "template")
     return folder

@@ -29,17 +29,19 @@ class TestEveryVariant:
         table = expected.expected(answers, PROJECT_NUMBER)
         wanted = replace(table, apis=table.apis | ITS_OWN_APIS)
         assert asdict(plan.deployment()) == asdict(wanted)
-        assert plan.one("google_cloud_scheduler_job")["description"] == answers["project_name"]
+        for job in plan.all("google_cloud_scheduler_job"):
+            assert job["description"] == answers["project_name"]
 
     def test_nothing_calls_before_there_is_an_image(
         self, terraform_project: Path, plan: Plan, tmp_path: Path
     ) -> None:
         before = Plan.of(terraform_project, tmp_path / "work", image="").values
-        absent = {address for address, value in before.items() if value in ([], "")}
-        assert absent - {"google_cloud_run_v2_service_iam_member.caller"} == {
+        absent = {address for address, value in before.items() if value in ([], {}, "")}
+        job, calls = "google_cloud_scheduler_job.job", "google_cloud_run_v2_service_iam_member"
+        assert absent - {f"{calls}.callers"} == {
             "google_cloud_run_v2_service.service",
-            "google_cloud_scheduler_job.job",
             "output.image",
+            *([job] if job in before else []),
         }
         assert all(before[address] == plan.values[address] for address in before.keys() - absent)
 
@@ -50,6 +52,11 @@ class TestEveryVariant:
         assert plan.one("google_cloud_run_v2_service")["deletion_protection"]
         bare = Plan.of(terraform_project, tmp_path / "work", deletion_protection="false")
         assert not bare.one("google_cloud_run_v2_service")["deletion_protection"]
+        for workflow in plan.all("google_workflows_workflow"):
+            assert workflow["deletion_protection"]
+        if (bare_workflow := bare.deployment().workflow) is not None:
+            assert not bare.one("google_workflows_workflow")["deletion_protection"]
+            assert not bare_workflow.records.delete_protection
         match bare.deployment().store:
             case expected.Firestore(delete_protection=protected):
                 assert not protected
