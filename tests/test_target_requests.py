@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from googleapiclient import discovery_cache  # type: ignore[import-untyped]
+from googleapiclient import discovery_cache
 
 from tests import matrix
 from tests.rendering import clean_environment, render
