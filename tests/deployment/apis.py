@@ -101,7 +101,7 @@ def _done(api: str, name: str, resources: Resources) -> Any:
     made = resources[f"{api}/{name}"]
     if api in _IMMEDIATE:
         return made
-    place = name if api == "spanner" else "/".join(name.split("/")[:4])
+    place = name.removesuffix("/ddl") if api == "spanner" else "/".join(name.split("/")[:4])
     operation = f"{place}/operations/op1"
     resources[f"{api}/{operation}"] = {"name": operation, "done": True, "response": made}
     return resources[f"{api}/{operation}"] | {"metadata": {}}

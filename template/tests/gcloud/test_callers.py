@@ -33,7 +33,7 @@ def test_no_job_calls_it(deployed: Deploy) -> None:
 def test_without_a_caller_nothing_is_deployed(
     tmp_path_factory: pytest.TempPathFactory, callers: str
 ) -> None:
-    with pytest.raises(Stopped, match="Set it in deploy/config.sh") as caught:
+    with pytest.raises(Stopped, match=r"Set it in deploy/config\.sh") as caught:
         deploy(
             tmp_path_factory.mktemp("callers"),
             first_parts() | {"kind": "step"},

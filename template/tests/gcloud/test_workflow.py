@@ -59,6 +59,6 @@ def test_its_account_may_use_that_database_alone(deployed: Deploy) -> None:
 
 
 def test_without_a_step_nothing_is_deployed(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with pytest.raises(Stopped, match="Set it in deploy/config.sh") as caught:
+    with pytest.raises(Stopped, match=r"Set it in deploy/config\.sh") as caught:
         deploy(tmp_path_factory.mktemp("step"), first_parts() | CHOSEN, {"STEP_URL": "step"})
     assert "build and deploy" not in str(caught.value)
