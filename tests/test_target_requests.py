@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from googleapiclient import discovery_cache
 
 from tests import matrix
-from tests.rendering import clean_environment
+from tests.rendering import clean_environment, render
 
 # Two runs: one that goes well, and one whose answer is lost, so that it is searched or repeated.
 PROGRAM = """
@@ -118,11 +118,8 @@ def test_every_google_api_is_described() -> None:
 
 
 @pytest.mark.parametrize("target", DESCRIPTIONS)
-def test_every_request_is_one_of_the_api(
-    variant: Callable[[matrix.Answers], Path], target: str
-) -> None:
-    defaults = {name: matrix.values_of(name)[0] for name in matrix.choice_questions()}
-    project = variant(defaults | {"kind": "proxy", "target": target})
+def test_every_request_is_one_of_the_api(template: Path, tmp_path: Path, target: str) -> None:
+    project = render(template, tmp_path / "project", {"kind": "proxy", "target": target})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=project,

@@ -35,7 +35,7 @@ class Site:
         """
         return subprocess.run(
             [self.project / "deploy" / f"{script}.sh"],
-            env=self.environment | targets.kind(self.answers()).given | environment,
+            env={**self.environment, **targets.kind(self.answers()).given, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -219,7 +219,7 @@ def expected(answers: Answers, project_number: str) -> Deployment:
             name=service,
             url=url,
             account="runner",
-            env=_env(answers, url, store) | {"AUTH_SERVICE_ACCOUNT": callers} | kind.env,
+            env={**_env(answers, url, store), "AUTH_SERVICE_ACCOUNT": callers, **kind.env},
             timeout=answers["attempt_deadline"],
             platform_checks_caller=answers["auth"] == "iam",
             function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",

@@ -15,6 +15,9 @@ from app.dedup.delivery import Headers
 
 OFF: Final = "off"
 
+CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
+"""The headers, in lower case, whose values are shown to nobody, the job included (R39)."""
+
 SUPPORTED: Final = (
     *sorted(
         module.name.replace("_", "-")

@@ -1,10 +1,15 @@
 """What a target gets, and what is kept of its answer (R09, R35)."""
 
 import json
+from datetime import datetime
 
 import pytest
 
+from app.dedup import Attempt
+from app.kinds.proxy import SEARCH_MARGIN, Proxy
+from app.targets import Result, Searchable
 from dev.standin import Trouble
+from tests.support.clock import NOON
 from tests.targets.proxied import Proxied
 
 
@@ -45,18 +50,32 @@ def test_the_first_attempt_does_not_search(proxied: Proxied) -> None:
     assert [request.method for request in proxied.stand_in.requests] == ["POST"]
 
 
-@pytest.mark.parametrize("ahead", [False, True], ids=["scheduled", "forced"])
-def test_a_search_goes_back_to_the_first_attempt(searched: Proxied, ahead: bool) -> None:
+@pytest.mark.parametrize(
+    ("run", "separate", "since"),
+    [(0, True, NOON - SEARCH_MARGIN), (-60, True, None), (0, False, None)],
+    ids=["scheduled", "forced", "shared"],
+)
+def test_a_search_goes_back_to_the_first_attempt(
+    searched: Proxied, run: int, separate: bool, since: datetime | None
+) -> None:
     """A forced run may have been made long before its time; its search has no bound."""
-    run = -60 if ahead else 0
+    assert isinstance(searched.target, Searchable)
+    target: Searchable = searched.target
+    seen = []
+
+    class Spy:
+        def start(self, token: str, attempt: Attempt) -> Result:
+            return target.start(token, attempt)
+
+        def find(self, token: str, attempt: Attempt, since: datetime | None) -> Result | None:
+            seen.append(since)
+            return target.find(token, attempt, since)
+
+    searched.proxy = Proxy(Spy(), separate_forced_runs=separate)
     searched.stand_in.plan.append(Trouble.LOST_ANSWER)
     searched.deliver(run)
-    answer = searched.deliver_until_done(run)
-    assert searched.starts(answer) == 1
-    [search] = [one for one in searched.stand_in.requests if one.method == "GET"]
-    assert ("2026-10-16T" in search.query.get("filter", "")) == (
-        not ahead and searched.name != "cloud_run_job"
-    )
+    assert searched.starts(searched.deliver_until_done(run)) == 1
+    assert seen == [since]
 
 
 class TestTheJobsBody:
@@ -75,11 +94,3 @@ class TestTheJobsBody:
         [request] = proxied.stand_in.requests
         assert request.body == {"a": 1}
         assert request.headers["content-type"] == "application/json"
-
-    def test_of_a_workflow_has_fewer_than_32_kilobytes(self, proxied: Proxied) -> None:
-        if "/workflows/" not in proxied.stand_in.api.target:
-            pytest.skip("only an execution's argument has this limit")
-        assert proxied.deliver(0, body={"a": "ü" * 16_200}).outcome == (200, "processed")
-        assert proxied.deliver(1, body={"a": "ü" * 16_400}).outcome == (200, "gave_up")
-        assert proxied.deliver(2, body={"token": "mine"}).outcome == (200, "gave_up")
-        assert sum(proxied.stand_in.api.starts.values()) == 1
