@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -155,8 +154,9 @@ def _owners(target: str) -> dict[str, str]:
         "TARGET_KIND": target,
     }
     if target:
-        module = import_module(f"app.targets.{target.replace('-', '_')}")
-        settings["TARGET"] = str(module.FORM).lower()
+        script = (ROOT / "deploy" / "target" / f"{target}.sh").read_text()
+        forms = re.findall(r"projects/PROJECT/[A-Za-z/]+|https://HOST/PATH", script)
+        settings |= {"TARGET": form.lower() for form in forms}
     return settings
 
 
