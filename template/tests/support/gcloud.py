@@ -156,7 +156,7 @@ def _owners(target: str) -> dict[str, str]:
     if target:
         script = (ROOT / "deploy" / "target" / f"{target}.sh").read_text()
         forms = re.findall(r"projects/PROJECT/[A-Za-z/]+|https://HOST/PATH", script)
-        settings["TARGET"] = forms[-1].lower()
+        settings["TARGET"] = "".join(forms).lower()
     return settings
 
 
