@@ -22,13 +22,13 @@ pytestmark = pytest.mark.slow
 
 
 def variants() -> list[matrix.Answers]:
-    """Every pair of platform, store, check of the caller, kind and target, and every scope."""
+    """Every pair of platform, store and check of the caller, every kind, target and scope."""
     every = [
         answers
         for answers in matrix.possible()
         if answers["deploy"] == "gcloud" and answers["platform"] != "app-engine"
     ]
-    chosen = matrix.every_two(("platform", "store", "auth", "kind", "target"), every)
+    chosen = matrix.every_two(every, ("platform", "store", "auth"), ("kind", "target", "platform"))
     scopes = matrix.values_of("job_scope")
     return [
         answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
