@@ -158,14 +158,16 @@ def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
     return chosen
 
 
-def every_two(names: Sequence[str], every: list[Answers]) -> list[Answers]:
-    """Few of these variants, among which every two answers to the named questions meet."""
-    first = dict[tuple[tuple[str, str], ...], Answers]()
+def every_two(every: list[Answers], *groups: Sequence[str]) -> list[Answers]:
+    """Few of these variants, among which every two answers to the questions of a group meet."""
+    asked = set(itertools.chain(*groups))
+    first = dict[frozenset[tuple[str, str]], Answers]()
+    missing = set[Pair]()
     for answers in every:
-        named = tuple((name, answers[name]) for name in names if name in answers)
-        first.setdefault(named, answers)
-    missing = set[Pair]().union(*(pairs_of(dict(named)) for named in first))
-    return [first[tuple(one.items())] for one in covering(missing, list(map(dict, first)))]
+        for group in groups:
+            missing |= pairs_of({name: answers[name] for name in group if name in answers})
+        first.setdefault(frozenset(item for item in answers.items() if item[0] in asked), answers)
+    return covering(missing, list(first.values()))
 
 
 def _most_of(missing: set[Pair], pairs: list[set[Pair]]) -> int:

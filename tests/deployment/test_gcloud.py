@@ -27,15 +27,11 @@ def variants() -> list[matrix.Answers]:
     A variant takes some 40 calls of gcloud. What they ask for is a sum of what each answer adds.
     """
     every = [answers for answers in matrix.possible() if answers.get("deploy") == "gcloud"]
-    places = matrix.every_two(("platform", "store", "auth"), every)
-    kinds = list({(one["kind"], one.get("target")): one for one in every}.values())
+    chosen = matrix.every_two(every, ("platform", "store", "auth"), ("kind", "target"))
     scopes = matrix.values_of("job_scope")
-    chosen = []
-    for index in range(max(len(places), len(kinds))):
-        place, kind = places[index % len(places)], kinds[index % len(kinds)]
-        placed = {name: place[name] for name in ("platform", "framework", "store", "auth")}
-        chosen.append(kind | placed | {"job_scope": scopes[index % len(scopes)]})
-    return chosen
+    return [
+        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
+    ]
 
 
 def run(site: Site, *scripts: str) -> str:
