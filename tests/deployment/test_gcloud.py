@@ -27,7 +27,8 @@ def variants() -> list[matrix.Answers]:
     A variant takes some 40 calls of gcloud. What they ask for is a sum of what each answer adds.
     """
     every = [answers for answers in matrix.possible() if answers.get("deploy") == "gcloud"]
-    chosen = matrix.every_two(every, ("platform", "store", "auth"), ("kind", "target"))
+    places = ("platform", "store", "auth")
+    chosen = matrix.every_two(every, places, ("kind", "target"), ("kind", "platform"))
     scopes = matrix.values_of("job_scope")
     return [
         answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
