@@ -77,7 +77,13 @@ def missed(options: Options, context: Context) -> Report:
             "expected": len(times),
             "missed": rows,
         },
-        _text(found, len(times), zone, f"{job.name}, {settings.schedule} in {zone.key}"),
+        _text(
+            found,
+            len(times),
+            zone,
+            f"{job.name}, {settings.schedule} in {zone.key}",
+            job.options(settings),
+        ),
         Exit.SEE_TO if rows else Exit.DONE,
     )
 
@@ -119,7 +125,7 @@ def _not_completed(context: Context, job: Job, times: list[datetime]) -> list[Mi
     ]
 
 
-def _text(found: list[Missed], expected: int, zone: ZoneInfo, which: str) -> str:
+def _text(found: list[Missed], expected: int, zone: ZoneInfo, which: str, options: str) -> str:
     if not found:
         return f"All {expected} runs were completed: {which}."
     headings = ("schedule time", "local time", "state", "run id")
@@ -130,7 +136,7 @@ def _text(found: list[Missed], expected: int, zone: ZoneInfo, which: str) -> str
     lines = [
         table(headings, rows),
         f"{len(found)} of {expected} runs were not completed: {which}.",
-        "One of them is delivered by: redo SCHEDULE_TIME --url URL",
+        f"One of them is delivered by: redo SCHEDULE_TIME{options} --url URL",
     ]
     if any(is_repeated(run.time, zone) for run in found):
         lines.append(

@@ -10,7 +10,7 @@ from app.dedup.store import Query
 from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.report import Exit, Report, plain, seconds, table, written
-from app.records.states import State, by_hand, lease_left, trigger_of
+from app.records.states import RELEASED, State, by_hand, lease_left, trigger_of
 
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
@@ -47,7 +47,9 @@ def show(options: Options, context: Context) -> Report:
     found = context.find(options)
     data = [as_data(record, context) for record in found]
     if not found:
-        return Report({"records": data}, f"No record: {context.where}.", Exit.SEE_TO)
+        return Report(
+            {"records": data}, f"There is no such record in {context.where}.", Exit.SEE_TO
+        )
     return Report({"records": data}, "\n\n".join(_page(each, context) for each in found))
 
 
@@ -60,7 +62,7 @@ def stuck(options: Options, context: Context) -> Report:
     rows = [(written(one.schedule_time), one.job_name, why, one.run_id) for one, why in found]
     return Report(
         {"records": [{**as_data(one, context), "reason": why} for one, why in found]},
-        table(headings, rows) if rows else f"Nothing is stuck: {context.where}.",
+        table(headings, rows) if rows else f"Nothing is stuck in {context.where}.",
         Exit.SEE_TO if found else Exit.DONE,
     )
 
@@ -119,7 +121,12 @@ def _why_stuck(record: Record) -> str | None:
     match State.of(record):
         case State.STUCK:
             over = seconds(-record.lease_left())
-            return f"its attempt is gone, its lease over for {over}: redo it, unless retries come"
+            gone = (
+                "it was released"
+                if (record.attempt_id or "").startswith(RELEASED)
+                else "its attempt is gone"
+            )
+            return f"{gone}, its lease over for {over}: redo it, unless retries come"
         case State.UNREADABLE:
             return "its status is unknown: correct it by hand, or release it by --force"
         case State.RUNNING if math.isinf(record.lease_left()):
@@ -133,4 +140,4 @@ def _whole(moment: datetime | None) -> datetime | None:
 
 
 def _count(count: int, context: Context) -> str:
-    return f"{count} record{'' if count == 1 else 's'}: {context.where}."
+    return f"{count} record{'' if count == 1 else 's'} in {context.where}."

@@ -123,7 +123,7 @@ class _Redo:
             )
         return Report(
             {**data, "status": answer.status, "answer": answer.fields},
-            f"{done}Delivered; the answer is {told}.",
+            f"{done}The answer is {told.rstrip('.')}.",
             Exit.DONE if answer.completes(self.run_id) else Exit.SEE_TO,
         )
 

@@ -8,7 +8,7 @@ from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.reading import as_data
 from app.records.report import CHANGED, Exit, Refused, Report
-from app.records.states import State, by_hand, lease_of, name_of, trigger_of
+from app.records.states import RELEASED, State, by_hand, lease_of, name_of, trigger_of
 
 
 def release(options: Options, context: Context) -> Report:
@@ -19,7 +19,11 @@ def release(options: Options, context: Context) -> Report:
     """
     found = context.find(options)
     if not found:
-        return Report(_data(None, context, dry_run=options.dry_run), "No record.", Exit.SEE_TO)
+        return Report(
+            _data(None, context, dry_run=options.dry_run),
+            f"There is no such record in {context.where}.",
+            Exit.SEE_TO,
+        )
     if len(found) > 1:
         ids = " and ".join(f"{one.run_id} ({trigger_of(one)})" for one in found)
         raise Refused(f"Two runs have this schedule time; name one by its run id: {ids}")
@@ -74,7 +78,7 @@ def _mark(record: Record, context: Context) -> bool:
         payload_sha256=record.payload_sha256,
     )
     terms = Terms(lease=0.0, retention=context.settings.retention)
-    attempt_id = f"released-{secrets.token_hex(8)}"
+    attempt_id = RELEASED + secrets.token_hex(8)
     try:
         answer = context.store.claim(run, attempt_id, terms, timeout=TIMEOUT)
     except StoreError:

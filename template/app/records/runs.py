@@ -48,6 +48,15 @@ class Job:
             )
         return cls(name or settings.job_id, project or settings.gcp_project, location)
 
+    def options(self, settings: RecordsSettings) -> str:
+        """Return the options that say which job it is, where the settings do not."""
+        named = {
+            "--job": "" if self.name == settings.job_id else self.name,
+            "--project": "" if self.project == settings.gcp_project else self.project,
+            "--location": self.location,
+        }
+        return "".join(f" {option} {value}" for option, value in named.items() if value)
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:

@@ -2,6 +2,7 @@
 
 import math
 from enum import StrEnum
+from typing import Final
 
 from app.dedup.delivery import Instant, Trigger
 from app.dedup.record import Record, Status
@@ -42,6 +43,10 @@ class State(StrEnum):
 def trigger_of(record: Record) -> Trigger:
     """Return what made Cloud Scheduler send the run, as far as the record says."""
     return Trigger.FORCED if record.forced else Trigger.SCHEDULED
+
+
+RELEASED: Final = "released-"
+"""How the attempt id of a released run begins."""
 
 
 def by_hand(record: Record) -> str:

@@ -187,12 +187,12 @@ class TestLocalCommand:
     def test_has_the_store_of_the_local_server(self, tmp_path: Path) -> None:
         """R41: `make runs` shows what `make serve` has done."""
         done = process("list", module="dev.runs", folder=tmp_path)
-        assert (done.returncode, done.stdout) == (0, "0 records: sqlite:///.local/runs.db.\n")
+        assert (done.returncode, done.stdout) == (0, "0 records in sqlite:///.local/runs.db.\n")
         assert (tmp_path / ".local" / "runs.db").exists()
 
     def test_has_another_where_the_environment_names_one(self, tmp_path: Path) -> None:
         done = process(module="dev.runs", folder=tmp_path, RUN_STORE_URL="sqlite:///x.db")
-        assert done.stdout == "0 records: sqlite:///x.db.\n"
+        assert done.stdout == "0 records in sqlite:///x.db.\n"
 
     def test_passes_its_exit_status_on(self, tmp_path: Path) -> None:
         argv = ("show", "0" * 64)

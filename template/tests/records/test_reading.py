@@ -97,10 +97,10 @@ class TestList:
         assert [line.split()[-1] for line in lines[1:-1]] == [
             kept[state] for state in ("unreadable", "completed", "failed", "running", "stuck")
         ]
-        assert lines[-1] == "5 records: sqlite:///runs.db."
+        assert lines[-1] == "5 records in sqlite:///runs.db."
 
     def test_of_nothing_says_so(self, command: Command) -> None:
-        assert command("list").out == "0 records: sqlite:///runs.db.\n"
+        assert command("list").out == "0 records in sqlite:///runs.db.\n"
         assert command.data("list") == {"records": []}
 
     def test_shows_no_password(self, command: Command) -> None:
@@ -221,7 +221,7 @@ class TestStuck:
         begin(harness, run_at(due))
         end(harness, run_at(due - HOUR))
         done = command("stuck")
-        assert (done.status, done.out) == (0, "Nothing is stuck: sqlite:///runs.db.\n")
+        assert (done.status, done.out) == (0, "Nothing is stuck in sqlite:///runs.db.\n")
         assert command.data("stuck") == {"records": []}
 
 

@@ -40,7 +40,7 @@ class TestAnswer:
         done = command(*argv, "--json")
         assert done.status == 1
         assert (done.data["status"], done.data["answer"]["outcome"]) == (status, outcome)
-        assert f"the answer is {status} {outcome}" in command(*argv).out
+        assert f"The answer is {status} {outcome}" in command(*argv).out
 
     def test_that_is_no_json_is_not_passed_on(self, command: Command, run: Run) -> None:
         with pretending((200, {"outcome": "processed", "rows": math.nan})) as url:
@@ -53,7 +53,7 @@ class TestAnswer:
     ) -> None:
         done = command("redo", text(run.schedule_time), "--url", f"{service.url}/elsewhere")
         assert done.status == 1
-        assert "the answer is 404 rejected, There is nothing at this path" in done.out
+        assert "The answer is 404 rejected, There is nothing at this path" in done.out
 
 
 @movable
