@@ -1,26 +1,30 @@
 """Many at once (R10, R13; bug rows 6, 35, 45), on every store."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from threading import Barrier
+from typing import TypeVar
 
 from app.dedup.store import Claim, ClaimAnswer, Claimed, Held, Run, Store, Terms
 from tests.support.steps import claimed
 from tests.support.stores import Harness
 
+Answer = TypeVar("Answer")
+
 THREADS = 16
+NEW_KEYS = 300
 KEYS = 20
 T = 20.0
 
 
-def at_once(count: int, act: Callable[[int], ClaimAnswer]) -> list[ClaimAnswer]:
+def at_once(count: int, act: Callable[[int], Answer]) -> list[Answer]:
     """Call `act` from `count` threads that start together."""
     barrier = Barrier(count)
 
-    def one(number: int) -> ClaimAnswer:
+    def one(number: int) -> Answer:
         barrier.wait()
         return act(number)
 
@@ -32,17 +36,20 @@ def claim_as(store: Store, run: Run, terms: Terms, number: int) -> ClaimAnswer:
     return store.claim(run, f"attempt {number}", terms, timeout=T)
 
 
-def kinds(answers: list[ClaimAnswer]) -> Counter[type]:
+def kinds(answers: Iterable[ClaimAnswer]) -> Counter[type]:
     return Counter(type(answer) for answer in answers)
 
 
 def test_new_run_has_one_winner_and_no_error(
     harness: Harness, store: Store, run: Run, terms: Terms
 ) -> None:
-    """Bug row 35: 16 at once, one is claimed, 15 are in progress."""
-    for key in range(KEYS):
-        each = replace(run, run_id=f"{key:064}")
-        answers = at_once(THREADS, partial(claim_as, store, each, terms))
+    """Bug row 35: of 16 at once, one has claimed it and 15 see that it is in progress."""
+    runs = [replace(run, run_id=f"{key:064}") for key in range(NEW_KEYS)]
+
+    def claim_all(number: int) -> list[ClaimAnswer]:
+        return [claim_as(store, each, terms, number) for each in runs]
+
+    for answers in zip(*at_once(THREADS, claim_all), strict=True):
         assert kinds(answers) == {Claimed: 1, Held: THREADS - 1}
 
 
