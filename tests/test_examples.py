@@ -57,4 +57,4 @@ def test_a_second_render_is_the_same_byte_for_byte(
 def test_its_own_tests_pass(template: Path, tmp_path: Path, path: Path) -> None:
     """On its local store: the others are tested in place, by the same files."""
     project = render(template, tmp_path / "project", answers_of(path))
-    run(project, "pytest", "-q", "-p", "no:cacheprovider", "-k", LOCAL)
+    run(project, "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-k", LOCAL)

@@ -12,6 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -152,8 +153,13 @@ class Workflow:
 
     def set_lease(self, seconds: float) -> None:
         """Start a lease of that length, as if the record had been written now."""
-        fields = {"lease_seconds": {"doubleValue": seconds}}
-        mask = {"updateMask.fieldPaths": "lease_seconds"}
+        # A write that changes nothing would leave the record's update time as it is.
+        until = datetime.now(UTC) + timedelta(seconds=seconds)
+        fields = {
+            "lease_seconds": {"doubleValue": seconds},
+            "lease_expires": {"timestampValue": until.isoformat()},
+        }
+        mask = {"updateMask.fieldPaths": [*fields]}
         done = requests.patch(self._record, params=mask, json={"fields": fields}, timeout=10)
         done.raise_for_status()
 
