@@ -4,10 +4,18 @@ from collections.abc import Iterator
 from typing import cast
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from app.dedup.store import Run, Store, Terms
 from tests.support.clock import NOON
 from tests.support.stores import HARNESSES, MODULES, Harness
+
+# How fast a machine is fails no test.
+hypothesis_settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("unhurried")
 
 pytest_plugins = [f"tests.support.stores.{name}" for name in MODULES]
 

@@ -33,7 +33,8 @@ class TestScope:
         )
         settings = Settings.from_environ(done.environment)
         assert settings.job_scope is scope
-        expected = ("", "") if scope is JobScope.NONE else (settings.gcp_project, "us-central1")
+        job = settings.gcp_project, done.job["--location"]
+        expected = ("", "") if scope is JobScope.NONE else job
         assert (delivery.project, delivery.location) == expected
 
 

@@ -3,8 +3,10 @@
 # call is one record: the arguments, then what came by the standard input. FAILING is a command that
 # fails; STORES is the folder of what the stores' commands answer.
 words=
+region=
 for argument; do
   if [[ $argument != --* ]]; then words+="$argument "; fi
+  if [[ $argument == --region=* ]]; then region=${argument#*=}; fi
 done
 given=
 if [[ "$*" == *--data-file=-* ]]; then IFS= read -r -d '' given; fi
@@ -28,7 +30,7 @@ esac
 # What the scripts read; each store adds its own.
 case $words in
   "projects describe "*) echo 123456789012 ;;
-  "run services describe "*) echo "https://$SERVICE-123456789012.us-central1.run.app" ;;
+  "run services describe "*) echo "https://$SERVICE-123456789012.$region.run.app" ;;
 esac
 for store in "$STORES"/*-answers.sh; do
   # shellcheck disable=SC1090
