@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Cloud Scheduler job, which calls the service at $URL.
+# The Cloud Scheduler job, which calls the service.
 
 # How the job tells its project and region, as JOB_SCOPE wants it: job_path, below the service's
 # root, and job_headers (R05).
@@ -26,30 +26,31 @@ retries() {
 
 job_deploy() {
   local flags remedy
+  auth_target
   flags=(
     "--location=$REGION"
     "--schedule=$SCHEDULE"
     "--time-zone=$TIME_ZONE"
-    "--uri=$URL$job_path"
+    "${job_target[@]}"
     --http-method=post
-    "--oidc-service-account-email=$(address "$CALLER")"
-    "--oidc-token-audience=$URL"
     "--attempt-deadline=${ATTEMPT_DEADLINE_SECONDS}s"
     "${job_retries[@]}"
   )
-  remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on\
- $(address "$CALLER")."
+  remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on the job's\
+ account, where it has one."
   if exists gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION"; then
     # Headers that the owner has added stay; those of another scope go.
     if ((${#job_headers[@]})); then
       flags+=("--update-headers=$(join , "${job_headers[@]}")")
     elif [[ $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
-      --format='value(httpTarget.headers)') == *X-Job-* ]]; then
+      --format="value($job_field.headers)") == *X-Job-* ]]; then
       flags+=("--remove-headers=X-Job-Project,X-Job-Location")
     fi
-    step "update the job $JOB_ID" "$remedy" gcloud scheduler jobs update http "$JOB_ID" "${flags[@]}"
+    step "update the job $JOB_ID" "$remedy" \
+      gcloud scheduler jobs update "$job_type" "$JOB_ID" "${flags[@]}"
   else
     if ((${#job_headers[@]})); then flags+=("--headers=$(join , "${job_headers[@]}")"); fi
-    step "create the job $JOB_ID" "$remedy" gcloud scheduler jobs create http "$JOB_ID" "${flags[@]}"
+    step "create the job $JOB_ID" "$remedy" \
+      gcloud scheduler jobs create "$job_type" "$JOB_ID" "${flags[@]}"
   fi
 }

@@ -21,6 +21,4 @@ address() {
   printf '%s@%s.iam.gserviceaccount.com' "$1" "$place"
 }
 
-RUNNER=$(fitted runner 30)   # The service runs as this account.
-CALLER=$(fitted caller 30)   # The job sends this account's token.
-BUILDER=$(fitted builder 30) # Cloud Build builds as this account.
+RUNNER=$(fitted runner 30) # The service runs as this account.

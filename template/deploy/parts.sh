@@ -1,13 +1,16 @@
 # shellcheck shell=bash
 # What both commands need: the settings, the names, and the chosen platform, store and check.
 #
-# A platform has `platform_setup` and `platform_deploy`; a store has `store_apis`, `store_setup`,
-# and `store_deploy`, which adds to `environment` and `flags` of the service; a check of the caller
-# has `auth_flags` and `auth_deploy`.
+# A platform has `platform_apis`, `platform_setup` and `platform_deploy`, which starts from
+# `service_environment`. A store has `store_apis`, `store_setup`, and `store_deploy`, which adds to
+# `environment` and `secrets` of the service. A check of the caller has `auth_setup`,
+# `auth_environment`, which adds to `environment`, `auth_target`, which says what the job calls, and
+# `auth_deploy`.
 
 source deploy/config.sh
 source deploy/names.sh
 source deploy/steps.sh
+source deploy/environment.sh
 # shellcheck disable=SC1090 # One is there.
 source "deploy/platform/$PLATFORM.sh"
 # shellcheck disable=SC1090 # One is there.

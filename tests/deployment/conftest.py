@@ -13,7 +13,7 @@ import yaml
 
 from tests import matrix
 from tests.deployment.apis import PROJECT_NUMBER
-from tests.deployment.expected import Deployment, expected
+from tests.deployment.expected import Answers, Deployment, expected
 from tests.deployment.recorded import deployed
 from tests.deployment.recorder import Recorder, recording
 from tests.rendering import clean_environment, render
@@ -38,10 +38,14 @@ class Site:
             check=False,
         )
 
+    def answers(self) -> Answers:
+        """The answers of the project."""
+        answers: Answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
+        return answers
+
     def expected(self) -> Deployment:
         """What the answers of the project ask for."""
-        answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
-        return expected(answers, PROJECT_NUMBER)
+        return expected(self.answers(), PROJECT_NUMBER)
 
     def deployed(self) -> Deployment:
         """What there is."""
@@ -71,6 +75,8 @@ def site(template: Path, tmp_path: Path, recorder: Recorder) -> Sites:
         project = render(template, tmp_path / "project", dict(answers))
         (project / "uv.lock").touch()
         (project / "requirements.txt").touch()
+        if answers["platform"] == "app-engine":
+            recorder.resources["appengine/apps/my-project/services/default"] = {"id": "default"}
         settings = {"CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud"), "PYTHON": sys.executable}
         return Site(project, recorder, clean_environment() | recorder.environment() | settings)
 

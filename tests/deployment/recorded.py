@@ -4,6 +4,8 @@ import re
 from typing import Any
 
 from tests.deployment.expected import (
+    AppEngineService,
+    Connector,
     Deployment,
     Firestore,
     Job,
@@ -78,6 +80,8 @@ def _roles(recorder: Recorder, accounts: dict[str, str]) -> frozenset[Role]:
 
 def _place(key: str) -> str:
     kind, name = key.removesuffix(":policy").split("/")[-2:]
+    if kind == "b":
+        return "bucket"
     return f"secret {name}" if kind == "secrets" else kind.removesuffix("s")
 
 
@@ -137,7 +141,63 @@ def _memorystore(recorder: Recorder) -> Memorystore:
     )
 
 
-def _service(recorder: Recorder, accounts: dict[str, str]) -> Service:
+def _service(recorder: Recorder, accounts: dict[str, str]) -> Service | AppEngineService:
+    if _found(recorder, r"appengine/apps/[^/]+"):
+        return _app_engine(recorder, accounts)
+    return _cloud_run(recorder, accounts)
+
+
+def _app_engine(recorder: Recorder, accounts: dict[str, str]) -> AppEngineService:
+    app = _only(recorder, r"appengine/apps/[^/]+")
+    versions = _found(recorder, r"appengine/apps/[^/]+/services/(?!default/).*/versions/[^/]+")
+    services = _found(recorder, r"appengine/apps/[^/]+/services/(?!default$)[^/]+")
+    ((name, service),) = services.items()
+    newest, version = max(versions.items())
+    assert service["split"]["allocations"] == {newest: 1.0}
+    env, handlers = dict(version["envVariables"]), version["handlers"]
+    listed = filter(None, env.pop("SECRETS", "").split(","))
+    secrets = {target: full.rpartition("/")[2] for target, full in (i.split("=") for i in listed)}
+    # Without its first word, it would not read its secrets.
+    assert version["entrypoint"]["shell"].startswith("python3 -m app.secrets ") is bool(secrets)
+    closed = [handler for handler in handlers if "login" in handler]
+    return AppEngineService(
+        name=name,
+        url=f"https://{name}-dot-{app['defaultHostname']}",
+        account=accounts[version["serviceAccount"]],
+        place=app["locationId"],
+        env=env,
+        open_paths=frozenset(each["urlRegex"] for each in handlers if each not in closed),
+        automatic="automaticScaling" in version,
+        secrets=secrets,
+        connector=_connector(recorder, version),
+        runtime=version["runtime"],
+        unauthorized=all(
+            (each["login"], each["authFailAction"])
+            == ("LOGIN_ADMIN", "AUTH_FAIL_ACTION_UNAUTHORIZED")
+            for each in closed
+        ),
+        https_only={each["securityLevel"] for each in handlers} == {"SECURE_ALWAYS"},
+    )
+
+
+def _connector(recorder: Recorder, version: Any) -> Connector | None:
+    found = _found(recorder, r"vpcaccess/.*/connectors/[^/]+")
+    used = version.get("vpcAccessConnector", {}).get("name")
+    if used is None:
+        assert not found
+        return None
+    ((name, made),) = found.items()
+    assert used == made["name"]
+    return Connector(
+        name=name,
+        network=made["network"],
+        range=made["ipCidrRange"],
+        min_instances=made["minInstances"],
+        max_instances=made["maxInstances"],
+    )
+
+
+def _cloud_run(recorder: Recorder, accounts: dict[str, str]) -> Service:
     service = _only(recorder, r"run/namespaces/[^/]+/services/[^/]+")
     annotations = service["metadata"]["annotations"]
     template = service["spec"]["template"]
@@ -196,14 +256,16 @@ def _network(revision: Any) -> tuple[str, ...]:
 
 def _job(recorder: Recorder, accounts: dict[str, str]) -> Job:
     job = _only(recorder, r"cloudscheduler/.*/jobs/[^/]+")
-    target, retries = job["httpTarget"], job["retryConfig"]
+    retries = job["retryConfig"]
+    target = job.get("httpTarget") or job["appEngineHttpTarget"]
+    token = target.get("oidcToken")
     return Job(
         name=job["name"].rpartition("/")[2],
         schedule=job["schedule"],
         time_zone=job["timeZone"],
-        uri=target["uri"],
-        audience=target["oidcToken"]["audience"],
-        account=accounts[target["oidcToken"]["serviceAccountEmail"]],
+        uri=target.get("uri") or target["relativeUri"],
+        audience=token["audience"] if token else "",
+        account=accounts[token["serviceAccountEmail"]] if token else "",
         deadline=_seconds(job["attemptDeadline"]),
         headers=target.get("headers", {}),
         retries=Retries(
@@ -213,6 +275,7 @@ def _job(recorder: Recorder, accounts: dict[str, str]) -> Job:
             max_doublings=retries["maxDoublings"],
             max_retry_duration=_seconds(retries["maxRetryDuration"]),
         ),
+        service=target.get("appEngineRouting", {}).get("service", ""),
         method=target["httpMethod"],
     )
 

@@ -16,18 +16,14 @@ from tests.deployment.apis import (
     Request,
 )
 from tests.deployment.conftest import Site, Sites
-from tests.deployment.expected import run_store_secret
+from tests.deployment.expected import ca_file, run_store_secret
 
 pytestmark = pytest.mark.slow
 
 
 def variants() -> list[matrix.Answers]:
     """Every pair of platform, store and check of the caller, and every scope."""
-    every = [
-        answers
-        for answers in matrix.possible()
-        if answers["deploy"] == "gcloud" and answers["platform"] != "app-engine"
-    ]
+    every = [answers for answers in matrix.possible() if answers["deploy"] == "gcloud"]
     names = ("platform", "store", "auth")
     pairs = set[matrix.Pair]().union(
         *(matrix.pairs_of({name: answers[name] for name in names}) for answers in every)
@@ -58,9 +54,22 @@ def secrets(site: Site) -> list[str]:
     ]
 
 
+def sent(site: Site) -> set[str]:
+    """The files that were sent to be built."""
+    versions = [
+        version
+        for name, version in sorted(site.recorder.resources.items())
+        if "/versions/" in name
+    ]
+    if versions:
+        return set(versions[-1]["deployment"]["files"])
+    with zipfile.ZipFile(io.BytesIO(site.recorder.resources[SOURCE])) as source:
+        return set(source.namelist())
+
+
 def made(requests: list[Request]) -> list[str]:
-    """The requests that make something anew, but for the service's next image."""
-    again = (":getIamPolicy", ":setIamPolicy", ":batchEnable", "/builds:submit")
+    """The requests that make something anew, but for the service's next image or version."""
+    again = (":getIamPolicy", ":setIamPolicy", ":batchEnable", "/builds:submit", "/versions")
     return [
         f"{request.host}{request.path}"
         for request in requests
@@ -85,10 +94,9 @@ def test_what_is_deployed_is_what_the_table_says(site: Sites, answers: matrix.An
 
     assert REDIS_PASSWORD not in said
     if here.expected().service.secrets:
-        url = run_store_secret(REDIS_HOST, REDIS_PORT, REDIS_PASSWORD)
+        url = run_store_secret(REDIS_HOST, REDIS_PORT, REDIS_PASSWORD, ca_file(here.answers()))
         assert secrets(here) == [url, "\n".join(CERTIFICATES)]
 
-    with zipfile.ZipFile(io.BytesIO(here.recorder.resources[SOURCE])) as source:
-        sent = set(source.namelist())
-    assert {"main.py", "app/job.py", "pyproject.toml"} < sent
-    assert not [name for name in sent if name.startswith(("tests/", "dev/", "deploy/", ".git/"))]
+    assert {"main.py", "app/job.py", "pyproject.toml"} < sent(here)
+    private = ("tests/", "dev/", "deploy/", ".git/")
+    assert not [name for name in sent(here) if name.startswith(private)]

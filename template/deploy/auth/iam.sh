@@ -1,7 +1,9 @@
 # shellcheck shell=bash
 # Cloud Run checks the caller: only the job's account may call the service (R33).
 
-auth_flags=(--no-allow-unauthenticated --invoker-iam-check)
+source deploy/http-target.sh
+
+platform_checks_caller=true
 
 auth_deploy() {
   grant "$CALLER" roles/run.invoker \

@@ -27,4 +27,4 @@ def test_the_service_may_use_that_database_alone(deployed: Deploy) -> None:
     (role,) = [call for call in done.calls if call.flags.get("--role") == "roles/datastore.user"]
     database = done.flags("firestore databases create")["--database"]
     assert role.flags["--condition"].endswith(f'/databases/{database}"')
-    assert role.flags["--member"] == f"serviceAccount:{done.service['--service-account']}"
+    assert role.flags["--member"] == f"serviceAccount:{done.account}"

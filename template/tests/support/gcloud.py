@@ -4,8 +4,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,8 +17,16 @@ _FAKE = Path(__file__).with_name("fake_gcloud")
 
 
 def parts(kind: str) -> list[str]:
-    """Return which parts of a kind (platform, store, auth) this project has."""
-    return sorted(path.stem for path in (ROOT / "deploy" / kind).glob("*.sh"))
+    """Return which parts of a kind (platform, store, auth) this project has, the chosen one first.
+
+    Some need a file that only their own projects have.
+    """
+    config = (ROOT / "deploy" / "config.sh").read_text()
+    (chosen,) = re.findall(rf"(?m)^{kind.upper()}=(.*)$", config)
+    needed = {"app-engine": ROOT / "app.yaml"}
+    there = {path.stem for path in (ROOT / "deploy" / kind).glob("*.sh")}
+    there = {part for part in there if part not in needed or needed[part].exists()}
+    return [chosen, *sorted(there - {chosen})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +51,66 @@ class Deployed:
 
     @property
     def service(self) -> dict[str, str]:
-        """The flags of the service's deployment."""
+        """The flags of the service's deployment on Cloud Run."""
         return self.flags("run deploy")
+
+    @property
+    def app(self) -> dict[str, Any]:
+        """What is deployed on App Engine in the place of app.yaml."""
+        yaml = pytest.importorskip("yaml")
+        (given,) = [call.given for call in self.calls if call.words.startswith("app deploy ")]
+        loaded: dict[str, Any] = yaml.safe_load(given)
+        return loaded
+
+    @property
+    def on_app_engine(self) -> bool:
+        """Whether the service is there, and not on Cloud Run."""
+        return any(call.words.startswith("app deploy ") for call in self.calls)
+
+    @property
+    def account(self) -> str:
+        """The address of the account as which the service runs."""
+        if self.on_app_engine:
+            return str(self.app["service_account"])
+        return self.service["--service-account"]
 
     @property
     def job(self) -> dict[str, str]:
         """The flags of the Cloud Scheduler job."""
-        return self.flags("scheduler jobs create http")
+        return self.flags("scheduler jobs create ")
+
+    @property
+    def job_uri(self) -> str:
+        """What the job calls; only a path where it calls a service by its name."""
+        return self.job.get("--uri") or self.job["--relative-url"]
 
     @property
     def environment(self) -> dict[str, str]:
         """The service's environment: plain values, what secrets hold, and the platform's own."""
-        changes = self.service["--update-env-vars"]
-        separator, listed = changes[1], changes[3:]
-        found = dict(item.split("=", 1) for item in listed.split(separator))
+        found = self._variables()
         for name, secret in self.secrets.items():
             if not name.startswith("/"):
                 found[name] = self.secret(secret)
+        if self.on_app_engine:
+            return found | {"GAE_ENV": "standard", "GOOGLE_CLOUD_PROJECT": "my-project"}
         return found | {"K_SERVICE": found["SERVICE"]}
+
+    def _variables(self) -> dict[str, str]:
+        if self.on_app_engine:
+            return dict(self.app["env_variables"])
+        changes = self.service["--update-env-vars"]
+        separator, listed = changes[1], changes[3:]
+        return dict(item.split("=", 1) for item in listed.split(separator))
 
     @property
     def secrets(self) -> dict[str, str]:
         """Secrets by the variable or the file of the service that gets them."""
-        listed = self.service.get("--update-secrets", "")
+        if self.on_app_engine:
+            listed = self._variables().get("SECRETS", "")
+        else:
+            listed = self.service.get("--update-secrets", "")
         pairs = [item.split("=", 1) for item in listed.split(",") if item]
-        return {name: secret.removesuffix(":latest") for name, secret in pairs}
+        return {name: secret.removesuffix(":latest").rpartition("/")[2] for name, secret in pairs}
 
     def secret(self, name: str) -> str:
         """Return what was put into a secret."""
@@ -77,7 +122,7 @@ class Deployed:
     @property
     def root(self) -> str:
         """The URL of the service."""
-        place = urlsplit(self.job["--uri"])
+        place = urlsplit(self.job_uri)
         return f"{place.scheme}://{place.netloc}"
 
 
@@ -108,10 +153,15 @@ def deploy(
     config.write_text(text)
     for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()
+    if (ROOT / "app.yaml").exists():
+        shutil.copy(ROOT / "app.yaml", project)
     programs.mkdir()
     shutil.copy(_FAKE / "gcloud.sh", programs / "gcloud")
-    # The project's own code takes longer than all the rest, and derives the same each time.
-    (programs / "python").write_text("#!/bin/sh\necho --max-retry-attempts=5\n")
+    # The retry budget takes longer than all the rest, and derives the same each time.
+    (programs / "python").write_text(
+        '#!/bin/sh\ncase "$*" in *dev.budget*) echo --max-retry-attempts=5 ;;'
+        f' *) exec "{sys.executable}" "$@" ;; esac\n'
+    )
     for program in programs.iterdir():
         program.chmod(0o755)
     # What a developer has set for `make serve` is none of the deployment's.
@@ -120,8 +170,9 @@ def deploy(
         "PYTHON": os.fspath(programs / "python"),
         "PYTHONPATH": os.fspath(ROOT),
         "CALLS": os.fspath(calls),
-        "STORES": os.fspath(_FAKE),
+        "PARTS": os.fspath(_FAKE),
         "SERVICE": "nightly-report",
+        "THERE": "app services describe default",
     }
     for script in ("setup.sh", "deploy.sh"):
         result = subprocess.run(
