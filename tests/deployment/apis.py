@@ -134,7 +134,11 @@ def _appengine(request: Request, name: str, resources: Resources) -> Answer | No
             }
         case "POST", ["services", service, "versions"]:
             version = f"{app}/services/{service}/versions/{request.body['id']}"
-            resources[version] = request.body
+            resources[version] = request.body | {
+                "name": version.removeprefix("appengine/"),
+                "createTime": "2026-10-16T12:00:00Z",
+                "servingStatus": "SERVING",
+            }
             resources[f"{app}/services/{service}"] = {"id": service}
         case "PATCH", ["services", service]:
             resources[f"{app}/services/{service}"] |= request.body

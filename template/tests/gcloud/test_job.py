@@ -72,7 +72,7 @@ class TestNames:
     def test_a_long_name_leaves_the_accounts_apart(self, deployed: Deploy) -> None:
         """An account's id has at most 30 characters, a service's name 49."""
         first, second = (
-            deployed({"SERVICE": f"{'monthly-invoice-run-of-the-company-no-' * 2}"[:48] + end})
+            deployed({"SERVICE": f"{'monthly-invoice-run-of-the-company-no-' * 2}"[:40] + end})
             for end in "ab"
         )
         accounts = [
