@@ -64,7 +64,7 @@ def main(command: list[str]) -> None:
     """Become the command, with its secrets in the environment."""
     try:
         credentials, _ = google.auth.default(scopes=[_SCOPE])
-        read = secret_manager(AuthorizedSession(credentials), API)
+        read = secret_manager(AuthorizedSession(credentials), API)  # type: ignore[no-untyped-call]
         variables = fetch(os.environ.get("SECRETS", ""), read)
     except (ValueError, OSError, GoogleAuthError, RequestException) as error:
         sys.exit(f"The secrets cannot be read, and the service needs them: {error}")

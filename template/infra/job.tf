@@ -18,7 +18,7 @@ resource "google_cloud_scheduler_job" "job" {
   }
 
   http_target {
-    uri         = local.job_uri
+    uri         = "${local.url}${local.job_path}"
     http_method = "POST"
     headers     = local.job_headers
 

@@ -1,7 +1,7 @@
 # SERVICE-PURPOSE for each purpose, in as many characters as Google Cloud allows. Where the service's
 # name is too long for that, a digest stands for its end.
 locals {
-  limits = { runner = 30, caller = 30, builder = 30, runs = local.store_name_limit }
+  limits = { runner = 30, caller = 30, builder = 30, vpc = 25, runs = local.store_name_limit }
   names = {
     for purpose, limit in local.limits : purpose =>
     length("${var.service}-${purpose}") <= limit

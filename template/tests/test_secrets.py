@@ -42,7 +42,7 @@ def api() -> Iterator[str]:
 
 
 def test_variables_and_files_get_the_newest_versions(api: str, tmp_path: Path) -> None:
-    read = secrets.secret_manager(AuthorizedSession(AnonymousCredentials()), api)
+    read = secrets.secret_manager(AuthorizedSession(AnonymousCredentials()), api)  # type: ignore[no-untyped-call]
     file = tmp_path / "ca.pem"
     listed = f"RUN_STORE_URL=projects/p/secrets/url,{file}=projects/p/secrets/ca"
     assert secrets.fetch(listed, read) == {"RUN_STORE_URL": HELD["projects/p/secrets/url"]}
@@ -62,7 +62,7 @@ def test_a_list_that_is_none_is_refused(listed: str) -> None:
 
 
 def test_what_cannot_be_read_stops_the_start(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(google.auth, "default", lambda scopes: (AnonymousCredentials(), "p"))
+    monkeypatch.setattr(google.auth, "default", lambda scopes: (AnonymousCredentials(), "p"))  # type: ignore[no-untyped-call]
     monkeypatch.setattr(secrets, "API", api)
     monkeypatch.setenv("SECRETS", "RUN_STORE_URL=projects/p/secrets/other")
     with pytest.raises(SystemExit, match=r"^The secrets cannot be read.*403"):

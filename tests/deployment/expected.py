@@ -271,7 +271,7 @@ def _cloud_run(answers: Answers, url: str, env: Mapping[str, str]) -> Service:
         name=answers["service"],
         url=url,
         account="runner",
-        env=env | {"GOOGLE_CLOUD_PROJECT": answers["gcp_project"]},
+        env={**env, "GOOGLE_CLOUD_PROJECT": answers["gcp_project"]},
         timeout=answers["attempt_deadline"],
         platform_checks_caller=answers["auth"] == "iam",
         function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",
@@ -281,14 +281,14 @@ def _cloud_run(answers: Answers, url: str, env: Mapping[str, str]) -> Service:
 
 
 def _app_engine(answers: Answers, url: str, env: Mapping[str, str]) -> AppEngineService:
-    service, region = answers["service"], answers["region"]
+    service, region = str(answers["service"]), str(answers["region"])
     return AppEngineService(
         name=service,
         url=url,
         account="runner",
         place={"us-central1": "us-central", "europe-west1": "europe-west"}.get(region, region),
-        env=env | {"PYTHONUNBUFFERED": "1"},
-        open_paths=frozenset({"/health"} if answers["auth"] == "app-engine" else {"/health", "/.*"}),
+        env={**env, "PYTHONUNBUFFERED": "1"},
+        open_paths=frozenset({"/health"} | ({"/.*"} if answers["auth"] == "verify" else set())),
         automatic=answers["attempt_deadline"] <= 600,
         secrets=_secrets(answers),
         connector=(

@@ -132,7 +132,7 @@ def recording() -> Iterator[Recorder]:
             self.end_headers()
             self.wfile.write(content)
 
-        def do_CONNECT(self) -> None:  # noqa: N802 - http.server's
+        def do_CONNECT(self) -> None:
             """Be the other end of a tunnel for plain HTTP, which some commands ask for."""
             self.send_response(200 if self.path.endswith(":80") else 501)
             self.end_headers()

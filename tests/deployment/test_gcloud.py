@@ -57,9 +57,7 @@ def secrets(site: Site) -> list[str]:
 def sent(site: Site) -> set[str]:
     """The files that were sent to be built."""
     versions = [
-        version
-        for name, version in sorted(site.recorder.resources.items())
-        if "/versions/" in name
+        version for name, version in sorted(site.recorder.resources.items()) if "/versions/" in name
     ]
     if versions:
         return set(versions[-1]["deployment"]["files"])

@@ -7,27 +7,11 @@ from app.dedup.delivery import JobScope, is_run_path, read_delivery
 from tests.support.infra import answers, blocks, plain
 
 
-def test_its_attempts_last_as_long_as_the_requests_may() -> None:
-    """R32."""
-    job = blocks("job.tf", "google_cloud_scheduler_job")["job"]
-    (template,) = blocks("service.tf", "google_cloud_run_v2_service")["service"]["template"]
-    assert job["attempt_deadline"] == template["timeout"] == '"${var.attempt_deadline}s"'
-
-
-def test_its_token_is_the_one_that_the_service_expects() -> None:
-    """R33."""
-    (target,) = blocks("job.tf", "google_cloud_scheduler_job")["job"]["http_target"]
-    (token,) = target["oidc_token"]
-    environment = blocks("service.tf", "locals")["environment"]
-    assert token["audience"] == environment["AUTH_AUDIENCE"]
-    assert token["service_account_email"] == environment["AUTH_SERVICE_ACCOUNT"]
-
-
 def test_the_service_reads_its_project_and_region() -> None:
     """R05."""
     scope = JobScope(defaults.JOB_SCOPE)
     sent = blocks("scope.tf", "locals")
-    place = urlsplit(plain(sent["job_uri"]))
+    place = urlsplit(plain(sent["job_path"]))
     values = {"${var.project}": answers()["project"], "${var.region}": answers()["region"]}
     headers = {name: values[value] for name, value in sent["job_headers"].items()} | {
         "X-CloudScheduler-JobName": answers()["service"],

@@ -10,14 +10,21 @@ import pytest
 from tests import matrix
 from tests.rendering import render
 
-# Of the answers that are no texts or numbers, those that Terraform's own files depend on.
-SEEN = ("store", "auth", "job_scope")
+# Of the answers that are no texts or numbers, those that Terraform's own files depend on. A
+# function differs from a container in how its image is built alone.
+SEEN = ("platform", "store", "auth", "job_scope")
 
 EDGES: dict[str, dict[str, Any]] = {
     "a function": {"platform": "cloud-run-functions"},
     "a long name": {"service": "a" * 48 + "z"},
     "a long name of an instance": {"service": "nightly-report-of-the-north-1", "store": "spanner"},
     "a long name of a secret": {"service": "a" * 48 + "z", "store": "memorystore"},
+    "a long name on App Engine": {"service": "a" * 48 + "z", "platform": "app-engine"},
+    "a day on App Engine": {
+        "platform": "app-engine",
+        "schedule": "0 4 1 * *",
+        "attempt_deadline": 86_415,
+    },
     "a short name": {"service": "a"},
     "a project of a domain": {"gcp_project": "example.com:my-project"},
     "texts like code": {"project_name": '${x} %{y} "it\'s" \\n é 😀', "service": "x"},
@@ -46,7 +53,7 @@ def _seen_by_terraform() -> list[matrix.Answers]:
     """One variant for each combination of the choices that Terraform's files depend on."""
     first = dict[tuple[str, ...], matrix.Answers]()
     for answers in matrix.possible():
-        if answers["deploy"] == "terraform":
+        if answers["deploy"] == "terraform" and answers["platform"] != "cloud-run-functions":
             first.setdefault(tuple(answers[name] for name in SEEN), answers)
     return list(first.values())
 
@@ -61,8 +68,8 @@ def infrastructure(template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     tables = Path("template", "app", "dedup", "stores", "spanner.sql")
     (folder / tables).parent.mkdir(parents=True)
     shutil.copy(template / tables, folder / tables)
-    for answers in (template / "template").glob("{{*"):
-        shutil.copy(answers, folder / "template")
+    for file in (*(template / "template").glob("{{*"), template / "template" / "app.yaml.jinja"):
+        shutil.copy(file, folder / "template")
     return folder
 
 

@@ -31,15 +31,21 @@ class TestEveryVariant:
         assert asdict(plan.deployment()) == asdict(wanted)
         assert plan.one("google_cloud_scheduler_job")["description"] == answers["project_name"]
 
-    def test_nothing_calls_before_there_is_an_image(
+    def test_nothing_calls_before_there_is_a_service(
         self, terraform_project: Path, plan: Plan, tmp_path: Path
     ) -> None:
-        before = Plan.of(terraform_project, tmp_path / "work", image="").values
-        absent = {address for address, value in before.items() if value in ([], "")}
+        on_app_engine = "output.app_yaml" in plan.values
+        none = {"deployed": "false"} if on_app_engine else {"image": ""}
+        before = Plan.of(terraform_project, tmp_path / "work", **none).values
+        absent = {address for address, value in before.items() if value in ([], "", False)}
+        its_own = (
+            {"output.deployed"}
+            if on_app_engine
+            else {"google_cloud_run_v2_service.service", "output.image"}
+        )
         assert absent - {"google_cloud_run_v2_service_iam_member.caller"} == {
-            "google_cloud_run_v2_service.service",
             "google_cloud_scheduler_job.job",
-            "output.image",
+            *its_own,
         }
         assert all(before[address] == plan.values[address] for address in before.keys() - absent)
 
@@ -47,9 +53,12 @@ class TestEveryVariant:
         self, terraform_project: Path, plan: Plan, tmp_path: Path
     ) -> None:
         """And all of it goes once the protection is off, but what has to be named for that."""
-        assert plan.one("google_cloud_run_v2_service")["deletion_protection"]
         bare = Plan.of(terraform_project, tmp_path / "work", deletion_protection="false")
-        assert not bare.one("google_cloud_run_v2_service")["deletion_protection"]
+        # The service of App Engine is not Terraform's.
+        for service in plan.all("google_cloud_run_v2_service"):
+            assert service["deletion_protection"]
+        for service in bare.all("google_cloud_run_v2_service"):
+            assert not service["deletion_protection"]
         match bare.deployment().store:
             case expected.Firestore(delete_protection=protected):
                 assert not protected
@@ -75,6 +84,9 @@ class TestEveryVariant:
 
     def test_images_are_stored_in_the_region(self, plan: Plan) -> None:
         deployment = plan.deployment()
+        if isinstance(deployment.service, expected.AppEngineService):
+            assert not plan.all("google_artifact_registry_repository")
+            return
         repository = plan.one("google_artifact_registry_repository")
         assert (repository["format"], repository["location"]) == ("DOCKER", deployment.region)
         host, *path = plan.values["output.images"].split("/")
@@ -107,14 +119,22 @@ class TestMemorystore:
         answers = {"deploy": "terraform", "store": "memorystore"}
         plan = Plan.of(render(infrastructure, tmp_path / "project", answers), tmp_path / "work")
         instance = plan.one("google_redis_instance")
-        url = expected.run_store_secret(instance["host"], instance["port"], instance["auth_string"])
+        url = expected.run_store_secret(
+            instance["host"],
+            instance["port"],
+            instance["auth_string"],
+            expected.CA_FILES["cloud-run"],
+        )
         data = {
             version["secret"].rpartition("/")[2]: version["secret_data"]
             for version in plan.all("google_secret_manager_secret_version")
         }
         names = plan.deployment().service.secrets
         authorities = "\n".join(each["cert"] for each in instance["server_ca_certs"])
-        assert data == {names["RUN_STORE_URL"]: url, names[expected.CA_FILE]: authorities}
+        assert data == {
+            names["RUN_STORE_URL"]: url,
+            names[expected.CA_FILES["cloud-run"]]: authorities,
+        }
 
 
 def test_functions_run_on_the_same_python_as_with_gcloud(
