@@ -1,6 +1,7 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -69,20 +70,26 @@ def _compiled(source: str) -> jinja2.Template:
     return _environment().from_string(source)
 
 
-def _is_asked(question: str, answers: Answers) -> bool:
+def is_asked(question: str, answers: Answers) -> bool:
+    """Whether a question is asked after these answers."""
     when = str(questions()[question].get("when", True))
     return _compiled(when).render(answers).strip() != "False"
 
 
-def is_possible(answers: Answers) -> bool:
-    """Whether no choice is ruled out by another, and none is made that is not asked for."""
-    return not any(
+def _is_ruled_out(answers: Answers) -> bool:
+    """Whether a choice cannot be made beside the others."""
+    return any(
         _compiled(choice.get("validator", "")).render(answers)
         for question, answer in answers.items()
         for choice in questions()[question]["choices"].values()
         if isinstance(choice, dict) and choice["value"] == answer
-    ) and all(
-        answer == values_of(question)[0] or _is_asked(question, answers)
+    )
+
+
+def is_possible(answers: Answers) -> bool:
+    """Whether no choice is ruled out by another, and none is made that is not asked for."""
+    return not _is_ruled_out(answers) and all(
+        answer == values_of(question)[0] or is_asked(question, answers)
         for question, answer in answers.items()
     )
 
@@ -97,7 +104,7 @@ def _selections() -> dict[str, list[Answers]]:
         answers = dict(zip(names, values, strict=True))
         if is_possible(answers):
             excluded = [one.render(answers, _copier_operation="copy") for one in patterns]
-            asked = {name: answers[name] for name in names if _is_asked(name, answers)}
+            asked = {name: answers[name] for name in names if is_asked(name, answers)}
             found.setdefault("\n".join(excluded), []).append(asked)
     return found
 
@@ -116,15 +123,15 @@ def variants() -> list[Answers]:
     missing = set[Pair]().union(*map(pairs_of, possible()))
     chosen = []
     for every in _selections().values():
-        chosen.append(_most_of(missing, every))
+        chosen.append(every[_most_of(missing, list(map(pairs_of, every)))])
         missing -= pairs_of(chosen[-1])
     return chosen + covering(missing, possible())
 
 
 @cache
 def pairwise() -> list[Answers]:
-    """Few of the variants, among which every two answers meet that meet in any."""
-    return covering(set[Pair]().union(*map(pairs_of, variants())), variants())
+    """Few combinations of choices, among which every two answers meet that meet in any."""
+    return covering(set[Pair]().union(*map(pairs_of, possible())), possible())
 
 
 def pairs_of(answers: Answers) -> set[Pair]:
@@ -133,16 +140,28 @@ def pairs_of(answers: Answers) -> set[Pair]:
 
 
 def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
-    """Few of these variants, among which the missing pairs of answers meet."""
+    """Few of these combinations, among which the missing pairs of answers meet."""
+    pairs = list(map(pairs_of, every))
     chosen = []
     while missing:
-        chosen.append(_most_of(missing, every))
-        missing = missing - pairs_of(chosen[-1])
+        best = _most_of(missing, pairs)
+        chosen.append(every[best])
+        missing = missing - pairs[best]
     return chosen
 
 
-def _most_of(pairs: set[Pair], every: list[Answers]) -> Answers:
-    return max(every, key=lambda answers: len(pairs_of(answers) & pairs))
+def every_two(names: Sequence[str], every: list[Answers]) -> list[Answers]:
+    """Few of these variants, among which every two answers to the named questions meet."""
+    first = dict[tuple[tuple[str, str], ...], Answers]()
+    for answers in every:
+        named = tuple((name, answers[name]) for name in names if name in answers)
+        first.setdefault(named, answers)
+    missing = set[Pair]().union(*(pairs_of(dict(named)) for named in first))
+    return [first[tuple(one.items())] for one in covering(missing, list(map(dict, first)))]
+
+
+def _most_of(missing: set[Pair], pairs: list[set[Pair]]) -> int:
+    return max(range(len(pairs)), key=lambda index: len(pairs[index] & missing))
 
 
 def with_defaults(answers: Answers) -> Answers:
@@ -161,13 +180,13 @@ def _offered(name: str, answers: Answers) -> str:
 def impossible_pairs() -> list[Answers]:
     """Every choice, and every two, that cannot be made while all others are taken as offered."""
     changes = [{name: value} for name in choice_questions() for value in values_of(name)]
-    alone = [change for change in changes if not is_possible(with_defaults(change))]
+    alone = [change for change in changes if _is_ruled_out(with_defaults(change))]
     pairs = [
         one | other
         for one, other in itertools.combinations(changes, 2)
         if one.keys() != other.keys() and one not in alone and other not in alone
     ]
-    return alone + [pair for pair in pairs if not is_possible(with_defaults(pair))]
+    return alone + [pair for pair in pairs if _is_ruled_out(with_defaults(pair))]
 
 
 def name_of(answers: Answers) -> str:

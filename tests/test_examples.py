@@ -8,7 +8,7 @@ import yaml
 
 from tests import matrix
 from tests.conftest import Render
-from tests.rendering import ROOT, render, run
+from tests.rendering import ROOT, files_of, render, run
 
 EXAMPLES = sorted(ROOT.glob("examples/*.yml"))
 
@@ -41,6 +41,15 @@ def test_an_example_is_accepted_and_recorded(rendered: Render, path: Path) -> No
     answers = answers_of(path)
     recorded = yaml.safe_load((rendered(**answers) / ".copier-answers.yml").read_text())
     assert {name: recorded[name] for name in answers} == answers
+
+
+@every_example
+def test_a_second_render_is_the_same_byte_for_byte(
+    template: Path, tmp_path: Path, path: Path
+) -> None:
+    first = render(template, tmp_path / "first", answers_of(path))
+    again = render(template, tmp_path / "again", answers_of(path))
+    assert files_of(again) == files_of(first)
 
 
 @pytest.mark.slow

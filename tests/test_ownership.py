@@ -1,12 +1,14 @@
 """What is the owner's stays the owner's through updates."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import copier
 import pytest
 import yaml
 
-from tests.rendering import commit, git, snapshot
+from tests.rendering import clean_environment, commit, git, snapshot
 
 OWNED = ("app/job.py", "tests/test_job.py")
 OWNERS_TEXT = '"""The owner\'s."""\n'
@@ -95,6 +97,39 @@ class TestUpdate:
         assert "<<<<<<<" not in text
         assert "humanize" in text
         assert "google-auth" in text
+
+
+class TestAnotherKind:
+    def test_leaves_the_owners_job_where_it_is(self, project: Path) -> None:
+        update(project, kind="proxy")
+        assert (project / "app" / "job.py").read_text() == OWNERS_TEXT
+        assert not (project / "app" / "kinds" / "handler.py").exists()
+        assert (project / "app" / "targets" / "workflows.py").exists()
+
+    def test_asks_for_a_job_where_there_was_none(self, releases: Path, tmp_path: Path) -> None:
+        project = tmp_path / "proxy"
+        copier.run_copy(
+            str(releases),
+            project,
+            data={"kind": "proxy"},
+            vcs_ref="v1.0.0",
+            defaults=True,
+            quiet=True,
+            settings=copier.Settings(),
+        )
+        commit(project, "Start")
+        update(project, kind="handler")
+        started = subprocess.run(
+            [sys.executable, "-c", "import app.service; app.service.create_service()"],
+            cwd=project,
+            env=clean_environment() | {"AUTH": "off", "RUN_STORE_URL": "sqlite:///runs.db"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert started.returncode == 3
+        assert "app/job.py is missing; write it" in started.stdout
+        assert "Traceback" not in started.stdout + started.stderr
 
 
 class TestRecopy:

@@ -6,11 +6,10 @@ from typing import Final
 
 from app import defaults
 from app.dedup.delivery import JobScope, shown
-from app.dedup.stores import open_store, store_forms
+from app.dedup.stores import open_store, scheme_of, store_forms
 
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-_PASSWORD: Final = re.compile(r"(?s)(?<=//).*(?=@)|(?<=password=)[^&]*")
 
 
 class BadEnvironment(Exception):
@@ -75,14 +74,14 @@ class Reader:
         self, name: str, default: str, check: Callable[[str], str | None] | None = None
     ) -> str:
         """Return a text that `check` has nothing against."""
-        value = self.environ.get(name, default)
-        if check and (error := check(value)):
+        value = self._value(name, default)
+        if name not in self.errors and check and (error := check(value)):
             self.errors[name] = f"{name}: {error}"
         return value
 
     def choice(self, name: str, default: str, choices: tuple[str, ...], hint: str = "") -> str:
         """Return one of `choices`; `hint` says how to get another."""
-        value = self.environ.get(name, default)
+        value = self._value(name, default)
         if value in choices:
             return value
         self.errors[name] = f"{name} is {shown(value)}; it can be {', '.join(choices)}{hint}"
@@ -90,9 +89,7 @@ class Reader:
 
     def seconds(self, name: str, default: float, least: float, most: float) -> float:
         """Return a whole number of seconds from `least` to `most`."""
-        value = self.environ.get(name)
-        if value is None:
-            return default
+        value = self._value(name, f"{default:.0f}")
         number = float(value) if re.fullmatch(r"\d{1,9}", value, re.ASCII) else -1.0
         if least <= number <= most:
             return number
@@ -101,6 +98,15 @@ class Reader:
             f" {least:.0f} to {most:.0f}"
         )
         return default
+
+    def _value(self, name: str, default: str) -> str:
+        value = self.environ.get(name, default)
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.errors[name] = f"{name} is not UTF-8"
+            return default
+        return value
 
     def note(self, *errors: str) -> None:
         """Add what is wrong with no single variable."""
@@ -115,11 +121,6 @@ class Reader:
         if errors := [*self.errors.values(), *self._notes]:
             listed = "\n".join(f"- {error}" for error in errors)
             raise BadEnvironment(f"The environment is not usable:\n{listed}")
-
-
-def without_password(url: str) -> str:
-    """Return a store's URL as it may be shown."""
-    return _PASSWORD.sub("***", url)
 
 
 def _check_service(value: str) -> str | None:
@@ -137,5 +138,7 @@ def _check_store(value: str) -> str | None:
     try:
         open_store(value)
     except ValueError as error:
-        return f"{shown(without_password(value))}: {error}"
+        # Of a URL that is wrong, anything may be the password.
+        scheme = scheme_of(value)
+        return f"{scheme}://...: {error}" if scheme else str(error)
     return None

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn, assert_never
 
 from app import defaults, logs
-from app.auth import Authenticator, CannotVerify, Forbidden, Unauthenticated, open_authenticator
+from app.auth import (
+    CREDENTIALS,
+    Authenticator,
+    CannotVerify,
+    Forbidden,
+    Unauthenticated,
+    open_authenticator,
+)
 from app.dedup import outcome
 from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
@@ -34,7 +41,6 @@ WORKER_BOOT_ERROR: Final = 3
 
 _CHECK_TIMEOUT: Final = 1.0
 _LONGEST_RETRY_AFTER: Final = 3600.0
-_CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
 
 _log = logs.Log(__name__)
 
@@ -131,7 +137,7 @@ class Service:
         headers = {
             name: ", ".join(values)
             for name, values in request.headers.items()
-            if name not in _CREDENTIALS
+            if name not in CREDENTIALS
         }
         return self._runner.run(
             delivery, Payload(request.body, headers, request.received), self._kind.run

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from app import auth, defaults
 from app.dedup.delivery import JobScope
+from app.dedup.stores import scheme_of
 from app.environment import Reader
 from app.retry_budget import retry_window
 
@@ -27,7 +27,7 @@ class Settings:
         request_timeout: Seconds (`REQUEST_TIMEOUT_SECONDS`; default: the attempt deadline, R32).
         auth: Who checks the caller (`AUTH`, R33).
         auth_audience: Expected `aud` (`AUTH_AUDIENCE`).
-        auth_service_account: Expected `email` (`AUTH_SERVICE_ACCOUNT`).
+        auth_service_account: Expected `email`, or several with commas (`AUTH_SERVICE_ACCOUNT`).
         log_level: Lowest level that is logged (`LOG_LEVEL`).
         gcp_project: Project of the traces in log lines (`GOOGLE_CLOUD_PROJECT`).
     """
@@ -85,7 +85,7 @@ def _check_across(settings: Settings, attempt_deadline: float, read: Reader) -> 
         read.note(*auth.problems(settings.auth, read.environ))
     platforms = [name for name in ("K_SERVICE", "GAE_ENV") if name in read.environ]
     known = "RUN_STORE_URL" not in read.errors
-    if known and urlsplit(settings.run_store_url).scheme == "sqlite" and platforms:
+    if known and scheme_of(settings.run_store_url) == "sqlite" and platforms:
         read.note(
             f"RUN_STORE_URL is SQLite, but {platforms[0]} is set: a platform's instances do not"
             " share a disk, so each would run every run"

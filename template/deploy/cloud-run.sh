@@ -3,7 +3,7 @@
 
 BUILDER=$(fitted builder 30) # Cloud Build builds as this account.
 
-platform_apis=(run)
+need_apis run
 
 # How the service reaches a private network, and where files come to that are secrets.
 NETWORK_BY=direct

@@ -3,9 +3,11 @@
 # `copier update -d NAME=VALUE`; the environment goes before a value that is written with `:-`, as
 # in `SERVICE=report-staging make setup deploy`.
 
+KIND=handler
 PLATFORM=cloud-run
 STORE=firestore
 AUTH=iam
+JOB_TYPE=http
 
 GOOGLE_CLOUD_PROJECT=${GOOGLE_CLOUD_PROJECT:-my-project}
 REGION=${REGION:-us-central1}

@@ -5,9 +5,6 @@
 service_environment() {
   environment=(
     "SERVICE=$SERVICE"
-    "JOB_ID=$JOB_ID"
-    "SCHEDULE=$SCHEDULE"
-    "TIME_ZONE=$TIME_ZONE"
     "JOB_SCOPE=$JOB_SCOPE"
     "ATTEMPT_DEADLINE_SECONDS=$ATTEMPT_DEADLINE_SECONDS"
     "LEASE_SECONDS=$LEASE_SECONDS"
@@ -16,4 +13,5 @@ service_environment() {
   )
   secrets=()
   auth_environment
+  kind_environment
 }

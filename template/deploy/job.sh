@@ -1,5 +1,30 @@
 # shellcheck shell=bash
-# The Cloud Scheduler job, which calls the service.
+# The Cloud Scheduler job, which calls the service. For each type of job, a file in deploy/job has
+# `allowed`, the account whose token it sends, `job_field`, where the job says what it calls,
+# `job_setup`, and `job_target`, which adds to `job_flags`.
+
+job_flags=(--http-method=post)
+
+need_apis cloudscheduler
+
+# The project's own code derives the job's retries from these.
+PYTHON=${PYTHON:-.venv/bin/python}
+export SERVICE JOB_ID SCHEDULE TIME_ZONE ATTEMPT_DEADLINE_SECONDS LEASE_SECONDS
+if ! command -v "$PYTHON" >/dev/null; then
+  stop "there is no $PYTHON." "Install the project: make install"
+fi
+
+# shellcheck disable=SC1090 # One is there.
+source "deploy/job/$JOB_TYPE.sh"
+
+job_check() {
+  retries
+  job_scope
+}
+
+job_environment() {
+  environment+=("JOB_ID=$JOB_ID" "SCHEDULE=$SCHEDULE" "TIME_ZONE=$TIME_ZONE")
+}
 
 # How the job tells its project and region, as JOB_SCOPE wants it: job_path, below the service's
 # root, and job_headers (R05).
@@ -26,31 +51,33 @@ retries() {
 
 job_deploy() {
   local flags remedy
-  auth_target
+  job_target
   flags=(
     "--location=$REGION"
     "--schedule=$SCHEDULE"
     "--time-zone=$TIME_ZONE"
-    "${job_target[@]}"
-    --http-method=post
     "--attempt-deadline=${ATTEMPT_DEADLINE_SECONDS}s"
     "${job_retries[@]}"
+    "${job_flags[@]}"
   )
   remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on the job's\
  account, where it has one."
   if exists gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION"; then
     # Headers that the owner has added stay; those of another scope go.
-    if ((${#job_headers[@]})); then
-      flags+=("--update-headers=$(join , "${job_headers[@]}")")
-    elif [[ $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
+    if [[ $JOB_SCOPE != header && $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
       --format="value($job_field.headers)") == *X-Job-* ]]; then
-      flags+=("--remove-headers=X-Job-Project,X-Job-Location")
+      step "take the headers of another scope from the job $JOB_ID" "$remedy" \
+        gcloud scheduler jobs update "$JOB_TYPE" "$JOB_ID" "--location=$REGION" \
+        --remove-headers=X-Job-Project,X-Job-Location
     fi
+    if ((${#job_headers[@]})); then flags+=("--update-headers=$(join , "${job_headers[@]}")"); fi
     step "update the job $JOB_ID" "$remedy" \
-      gcloud scheduler jobs update "$job_type" "$JOB_ID" "${flags[@]}"
+      gcloud scheduler jobs update "$JOB_TYPE" "$JOB_ID" "${flags[@]}"
   else
     if ((${#job_headers[@]})); then flags+=("--headers=$(join , "${job_headers[@]}")"); fi
     step "create the job $JOB_ID" "$remedy" \
-      gcloud scheduler jobs create "$job_type" "$JOB_ID" "${flags[@]}"
+      gcloud scheduler jobs create "$JOB_TYPE" "$JOB_ID" "${flags[@]}"
   fi
+  say "A run at once: gcloud scheduler jobs run $JOB_ID --location=$REGION" \
+    "--project=$GOOGLE_CLOUD_PROJECT"
 }

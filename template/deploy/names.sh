@@ -14,8 +14,13 @@ fitted() {
   printf '%s' "$name"
 }
 
-# address ACCOUNT: a domain-scoped project (example.com:project) is written the other way round.
+# address ACCOUNT: of an account of this project; what is an address already stays as it is. A
+# domain-scoped project (example.com:project) is written the other way round.
 address() {
+  if [[ $1 == *@* ]]; then
+    printf '%s' "$1"
+    return
+  fi
   local place=$GOOGLE_CLOUD_PROJECT
   if [[ $place == *:* ]]; then place=${place#*:}.${place%%:*}; fi
   printf '%s@%s.iam.gserviceaccount.com' "$1" "$place"

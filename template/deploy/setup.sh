@@ -6,12 +6,11 @@ cd "$(dirname "$0")/.."
 source deploy/parts.sh
 
 say "Setting up $SERVICE in the project $GOOGLE_CLOUD_PROJECT, region $REGION"
-apis=(artifactregistry cloudbuild cloudscheduler iam "${platform_apis[@]}" "${store_apis[@]}")
 step "enable the APIs ${apis[*]}" \
   "You need roles/serviceusage.serviceUsageAdmin, and the project needs a billing account." \
   gcloud services enable "${apis[@]/%/.googleapis.com}"
 account "$RUNNER" "the service runs as this account"
-auth_setup
 platform_setup
 store_setup
+kind_setup
 say "Set up. Next: make deploy"

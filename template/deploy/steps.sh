@@ -34,6 +34,14 @@ exists() {
     "Your account needs to see it: roles/viewer on $GOOGLE_CLOUD_PROJECT does."
 }
 
+# need_apis NAME...: have setup enable these too, each once.
+need_apis() {
+  local api
+  for api; do
+    if [[ " ${apis[*]} " != *" $api "* ]]; then apis+=("$api"); fi
+  done
+}
+
 # account ID MEANING: create a service account, unless it is there.
 account() {
   if exists gcloud iam service-accounts describe "$(address "$1")"; then
@@ -44,8 +52,9 @@ account() {
   fi
 }
 
-# grant ACCOUNT ROLE COMMAND...: give a role by one of gcloud's add-iam-policy-binding commands.
-# A new account is not known everywhere at once, so an account that "does not exist" gets a minute.
+# grant ACCOUNT ROLE COMMAND...: give a role to an account of this project, or an address, by one of
+# gcloud's add-iam-policy-binding commands. A new account is not known everywhere at once, so one
+# that "does not exist" gets a minute.
 grant() {
   local account=$1 role=$2 said waits=0
   shift 2

@@ -1,7 +1,8 @@
 # One account for each who acts, with no more than it needs. The service's role on its records is
-# beside the records, and the job's role on the service beside the check of the caller.
+# beside the records, those on what it starts beside that, and the right to call it beside the check of
+# the caller.
 locals {
-  accounts = merge({ runner = "runs the service" }, local.platform_accounts, local.auth_accounts)
+  accounts = merge({ runner = "runs the service" }, local.platform_accounts, local.kind_accounts)
 }
 
 resource "google_service_account" "accounts" {

@@ -1,6 +1,5 @@
-# App Engine checks the caller, by `login: admin` in app.yaml; the job sends no token.
+# App Engine checks the caller, by `login: admin` in app.yaml.
 locals {
   auth             = "app-engine"
-  auth_accounts    = {}
   auth_environment = {}
 }

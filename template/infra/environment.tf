@@ -2,13 +2,10 @@
 locals {
   environment = merge({
     SERVICE                  = var.service
-    JOB_ID                   = var.service
-    SCHEDULE                 = var.schedule
-    TIME_ZONE                = var.time_zone
     JOB_SCOPE                = local.job_scope
     ATTEMPT_DEADLINE_SECONDS = var.attempt_deadline
     LEASE_SECONDS            = var.lease
     RETENTION_SECONDS        = var.retention * 3600
     AUTH                     = local.auth
-  }, local.auth_environment, local.store_environment)
+  }, local.auth_environment, local.kind_environment, local.store_environment)
 }

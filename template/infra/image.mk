@@ -1,8 +1,8 @@
 # How a service that is an image is set up and deployed.
 .PHONY: setup deploy
 
-setup: retries ## Create or change what the service needs; ARGS go to terraform apply
+setup: ## Create or change what the service needs; ARGS go to terraform apply
 	infra/setup.sh $(ARGS)
 
-deploy: retries ## Build an image and deploy it; IMAGE=... deploys one that is there
+deploy: ## Build an image and deploy it; IMAGE=... deploys one that is there
 	IMAGE="$(IMAGE)" infra/deploy.sh $(ARGS)

@@ -1,4 +1,13 @@
-# The Cloud Scheduler job. Its token is meant for the service's root URL, whatever path it calls.
+# The Cloud Scheduler job.
+locals {
+  job_services = ["cloudscheduler.googleapis.com"]
+  job_environment = {
+    JOB_ID    = var.service
+    SCHEDULE  = var.schedule
+    TIME_ZONE = var.time_zone
+  }
+}
+
 resource "google_cloud_scheduler_job" "job" {
   count = local.deployed
 
@@ -20,7 +29,8 @@ resource "google_cloud_scheduler_job" "job" {
   http_target {
     uri         = "${local.url}${local.job_path}"
     http_method = "POST"
-    headers     = local.job_headers
+    headers     = merge(local.job_headers, local.job_content)
+    body        = local.job_body
 
     oidc_token {
       service_account_email = google_service_account.accounts["caller"].email

@@ -1,7 +1,11 @@
 # SERVICE-PURPOSE for each purpose, in as many characters as Google Cloud allows. Where the service's
 # name is too long for that, a digest stands for its end.
 locals {
-  limits = { runner = 30, caller = 30, builder = 30, vpc = 25, runs = local.store_name_limit }
+  account_limit = 30
+  limits = merge(
+    { for purpose in keys(local.accounts) : purpose => local.account_limit },
+    { runs = local.store_name_limit, vpc = 25 },
+  )
   names = {
     for purpose, limit in local.limits : purpose =>
     length("${var.service}-${purpose}") <= limit

@@ -55,6 +55,17 @@ class TestTheJobsOwnToken:
         """R33."""
         iam().authenticate(bearing(token()))
 
+    def test_is_accepted_from_each_of_several_accounts(self) -> None:
+        """R33: a step has more than one caller."""
+        several = open_authenticator(
+            "iam", audience=AUDIENCE, service_account=f"first@example.com,{ACCOUNT}"
+        )
+        several.authenticate(bearing(token()))
+        several.authenticate(bearing(token(claims(email="first@example.com"))))
+        for email in ("second@example.com", "", f"first@example.com,{ACCOUNT}"):
+            with pytest.raises(Forbidden):
+                several.authenticate(bearing(token(claims(email=email))))
+
     @pytest.mark.parametrize("issuer", ["https://accounts.google.com", "accounts.google.com"])
     def test_is_accepted_with_either_spelling_of_googles_issuer(self, issuer: str) -> None:
         """R33."""

@@ -95,13 +95,24 @@ def test_store_that_hangs_is_given_up_in_time(
         "firestore://p/a/b",
         "firestore://p/d?collection=",
         "firestore://p/d?collection=a/b",
-        "firestore://p/d?colection=runs",
         "firestore://p/d#x",
     ],
 )
 def test_malformed_url_is_refused_with_the_form(url: str) -> None:
     with pytest.raises(ValueError, match="expected firestore://PROJECT/DATABASE"):
         open_store(url)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("tabel=runs", "no option tabel here; there are collection"),
+        ("collection=a&collection=b", "the option collection is there twice"),
+    ],
+)
+def test_option_that_is_unknown_or_there_twice_is_refused(query: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        open_store(f"firestore://p/d?{query}")
 
 
 def test_url_names_project_database_and_collection(

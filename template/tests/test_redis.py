@@ -26,6 +26,7 @@ from app.dedup.stores.redis.address import Address
 from app.dedup.stores.redis.client import Client, connect
 from app.dedup.stores.redis.script import micros
 from app.dedup.stores.redis.store import RedisStore
+from tests.support.command import Command
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed, finished, held
 from tests.support.stores.redis import RedisHarness
@@ -147,6 +148,18 @@ class TestOperation:
         redis_harness.client.config_resetstat()
         assert isinstance(store.claim(run, "two", terms, timeout=T), Closed)
         assert self.commands(redis_harness) == {"evalsha": 1}
+
+    def test_of_many_reads_is_one_pipeline_that_teaches_the_script(
+        self, redis_harness: RedisHarness
+    ) -> None:
+        """R40: also to a server that does not know it."""
+        store = redis_harness.open()
+        store.check(timeout=T)
+        redis_harness.client.script_flush()
+        redis_harness.client.config_resetstat()
+        assert [*store.get_many([f"{number:064}" for number in range(7)], timeout=T)] == []
+        assert self.commands(redis_harness) == {"eval": 1, "evalsha": 6}
+        assert redis_harness.faults.calls == ["read"]
 
     @staticmethod
     def commands(harness: RedisHarness) -> dict[str, int]:
@@ -301,6 +314,22 @@ class TestKeyOfAnotherType:
             assert answer.record.status is None
 
 
+class TestWhatIsNoRecord:
+    """R17, R40: a list under a run's key; people are told that it goes by hand."""
+
+    def test_is_no_stuck_run_that_a_release_helps(
+        self, redis_harness: RedisHarness, run: Run, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        redis_harness.client.rpush(redis_harness.prefix + run.run_id, "x")
+        command = Command(redis_harness, capsys)
+        for argv in (["stuck"], ["release", run.run_id, "--force"], ["redo", run.run_id]):
+            done = command(*argv)
+            assert "delete it by hand" in done.out + done.err
+            assert "--force" not in done.out + done.err
+            assert done.status in (1, 3)
+        assert redis_harness.client.llen(redis_harness.prefix + run.run_id) == 1
+
+
 class TestPrefix:
     def test_keeps_stores_apart_and_is_no_pattern(
         self, redis_harness: RedisHarness, run: Run, terms: Terms
@@ -345,3 +374,16 @@ class TestClient:
         store.get(run.run_id, timeout=T)
         assert len(made) == 2
         store.close()
+
+    @pytest.mark.parametrize("error", [UnicodeError("label empty"), ValueError("no port")])
+    def test_that_cannot_be_made_is_the_stores_own_error(
+        self, redis_harness: RedisHarness, run: Run, error: Exception
+    ) -> None:
+        """R25: whatever the client says about an address."""
+
+        def make() -> Client:
+            raise error
+
+        store = RedisStore(make, redis_harness.prefix, redis_harness.clock())
+        with pytest.raises(StoreError, match=str(error)):
+            store.get(run.run_id, timeout=T)

@@ -44,7 +44,11 @@ def test_may_be_a_cluster_with_access_tokens() -> None:
 
 @pytest.mark.parametrize(
     "rest",
-    ["", "//", "///0", "//h/x", "//h/0/1", "//h:x", "//h#1", "//h:99999", "//user:pass@", "//["],
+    [
+        *("", "//", "///0", "//h/x", "//h/0/1", "//h:x", "//h#1", "//h:99999", "//user:pass@"),
+        *("//[", "//h:0", "//a..b", "//.b", "//h%ff", "//h%20h", "//-h", "//[::g]", "//h\n"),
+        *(f"//{'x' * 64}", f"//{'x.' * 127}x", "//b\u00fccher"),
+    ],
 )
 def test_of_another_form_is_refused_with_the_form(rest: str) -> None:
     with pytest.raises(ValueError, match="expected redis://"):
@@ -55,6 +59,7 @@ def test_of_another_form_is_refused_with_the_form(rest: str) -> None:
     ("url", "message"),
     [
         (f"{HOST}?socket_timeout=5&retry=1", "no option retry, socket_timeout"),
+        (f"{HOST}?prefix=a&prefix=b", "option prefix is there twice"),
         (f"{HOST}?cluster=yes", "cluster has to be true or false"),
         (f"{HOST}?eviction=ignore", "eviction has to be warn"),
         (f"{HOST}?prefix=", "prefix has to not be empty"),
@@ -86,6 +91,15 @@ def test_with_an_unknown_or_impossible_option_is_refused_by_its_name(
         "redis://host?password=hidden",
         "redis://user:" + "x" * 90 + "hidden@host/x",
         "rediss://user:hidden@host?auth=iam",
+        "redis://:pa[hidden]ss@h",
+        "redis://:hidden\uff0fx@h",
+        "redis:hidden@10.0.0.3:6379",
+        "redis:/:hidden@h",
+        "rediss://h?auth=hidden",
+        "rediss://h?pass=hidden",
+        "redis://user:hidden",
+        "redis://user:1?hidden&x@h",
+        "redis://user:1/hidden@h",
     ],
 )
 def test_that_is_refused_is_shown_without_its_password(url: str) -> None:
@@ -106,3 +120,8 @@ def test_password_is_in_no_representation() -> None:
 @pytest.mark.parametrize("scheme", ["redis", "rediss"])
 def test_is_opened_without_a_connection(scheme: str) -> None:
     open_store(f"{scheme}://no-such-host.invalid", SYSTEM_CLOCK).close()
+
+
+@pytest.mark.parametrize("host", ["h", "10.0.0.3", "[fe80::1%25eth0]", "a_b.c-d.e.", "x" * 63])
+def test_names_a_host_that_can_be_looked_up(host: str) -> None:
+    assert Address.parse(f"redis://{host}:1").port == 1

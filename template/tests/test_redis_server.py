@@ -7,12 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from redis._parsers.base import BaseParser
 from redis.exceptions import ResponseError
 
 from app.dedup import outcome
 from app.dedup.attempt import Attempt
 from app.dedup.store import Claimed, Closed, Run, Store, StoreError, Terms
 from app.dedup.stores.conditional import Unclear
+from app.dedup.stores.redis.client import Stale, errors
 from tests.support.protocol import Instance, Never
 from tests.support.redis_server import Server
 from tests.support.steps import T, claimed, finished
@@ -127,14 +129,76 @@ class TestRefusal:
         self, start_redis: Start, opened: Opened, run: Run, terms: Terms
     ) -> None:
         server = start_redis("--save", "3600 1", "--dbfilename", "taken")
-        (server.folder / "taken").mkdir()
-        with server.client() as client:
-            client.bgsave()
-            end = time.monotonic() + 10
-            while client.info("persistence")["rdb_last_bgsave_status"] == "ok":
-                assert time.monotonic() < end
-                time.sleep(0.02)
+        fail_to_save(server)
         assert "MISCONF" in refused(opened(server.url), run, terms)
+
+    def test_of_the_end_of_a_run_is_asked_again_until_the_server_has_room(
+        self, start_redis: Start, opened: Opened, run: Run, terms: Terms
+    ) -> None:
+        """R25: the work is done."""
+        server = start_redis()
+        store = opened(server.url)
+        answer = claimed(store, run, "one", terms)
+        with server.client() as client:
+            client.config_set("maxmemory", "1")
+            timer = threading.Timer(0.5, client.config_set, ("maxmemory", "0"))
+            timer.start()
+            finished(store, answer)
+            timer.join()
+
+    def test_of_the_end_of_a_run_is_asked_again_until_the_server_can_save(
+        self, start_redis: Start, opened: Opened, run: Run, terms: Terms
+    ) -> None:
+        """R25."""
+        server = start_redis("--save", "3600 1", "--dbfilename", "taken")
+        store = opened(server.url)
+        answer = claimed(store, run, "one", terms)
+        fail_to_save(server)
+        with server.client() as client:
+            setting = ("stop-writes-on-bgsave-error", "no")
+            timer = threading.Timer(0.5, client.config_set, setting)
+            timer.start()
+            finished(store, answer)
+            timer.join()
+
+
+WRAPPED = "ERR Error running script (call to f_3c06): @user_script:53: @user_script: 53: -"
+"""What Redis 5 and 6 put before the error of a command in a script."""
+
+
+class TestErrorInAScript:
+    """R26: of servers before Redis 7, as they were recorded."""
+
+    @pytest.mark.parametrize(
+        ("said", "kind", "told"),
+        [
+            ("READONLY You can't write against a read only replica.", Stale, "takes no writes"),
+            ("NOREPLICAS Not enough good replicas to write.", Unclear, "clearly"),
+            ("BUSY Redis is busy running a script.", Unclear, "clearly"),
+            ("LOADING Redis is loading the dataset in memory", Unclear, "clearly"),
+            ("OOM command not allowed when used memory > 'maxmemory'.", StoreError, "is full"),
+            ("MISCONF Redis is configured to save RDB snapshots, but", StoreError, "refused"),
+            ("WRONGTYPE Operation against a key", StoreError, "refused"),
+        ],
+    )
+    @pytest.mark.parametrize("begin", ["", WRAPPED])
+    def test_means_what_its_code_says(
+        self, begin: str, said: str, kind: type[StoreError], told: str
+    ) -> None:
+        with pytest.raises(StoreError, match=told) as caught, errors():
+            raise BaseParser.parse_error(begin + said)  # type: ignore[no-untyped-call]
+        assert type(caught.value) is kind
+
+
+def fail_to_save(server: Server) -> None:
+    """Let a server that was told to save into the file `taken` fail to, and wait until it knows."""
+    (server.folder / "taken").mkdir()
+    with server.client() as client:
+        client.bgsave()
+        end = time.monotonic() + 10
+        while client.info("persistence")["rdb_last_bgsave_status"] == "ok":
+            assert time.monotonic() < end
+            time.sleep(0.02)
 
 
 class TestUnclearAnswer:

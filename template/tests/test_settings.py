@@ -222,11 +222,46 @@ class TestRunStoreUrl:
             assert all(f"{scheme}://" in error for scheme in supported_schemes())
             assert "`store`" in error
 
-    @pytest.mark.parametrize("url", ["other://:hidden@host/1", "sqlite://user:hidden@host/runs.db"])
-    def test_that_is_refused_is_shown_without_its_password(self, url: str) -> None:
+    @pytest.mark.parametrize("scheme", [*supported_schemes(), "other"])
+    @pytest.mark.parametrize(
+        "rest",
+        [
+            "://:hidden@host/1",
+            "://user:hidden@host/runs.db",
+            "://:pa[hidden]ss@h",
+            "://:hidden\uff0fx@h",
+            ":hidden@10.0.0.3:6379",
+            ":/:hidden@h",
+            "://h?auth=hidden",
+            "://h?pass=hidden",
+            "://user:1?hidden@h",
+            "://user:hidden",
+            "://user:1?x&hidden&y@h",
+        ],
+    )
+    def test_that_is_refused_is_shown_without_its_password(self, scheme: str, rest: str) -> None:
         """R39: the message goes to the log."""
-        (error,) = errors(LOCAL | {"RUN_STORE_URL": url})
-        assert "hidden" not in error
+        found = errors(LOCAL | {"RUN_STORE_URL": scheme + rest})
+        assert all("hidden" not in error for error in found)
+        assert all(error.startswith("RUN_STORE_URL: ") for error in found)
+
+    def test_may_have_a_password_in_place_of_the_scheme(self) -> None:
+        """R39: the account was copied without what comes before it."""
+        for url in ("default:hidden@host", "hidden:x@host", "hidden"):
+            (error,) = errors(LOCAL | {"RUN_STORE_URL": url})
+            assert "hidden" not in error
+
+
+class TestBytesThatAreNoText:
+    NAMES = (
+        *("SERVICE", "RUN_STORE_URL", "JOB_SCOPE", "LEASE_SECONDS", "AUTH", "LOG_LEVEL"),
+        *("AUTH_AUDIENCE", "GOOGLE_CLOUD_PROJECT"),
+    )
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_are_refused_by_the_name_of_their_variable(self, name: str) -> None:
+        """R41: Python hands bytes on that are no UTF-8, and the first use of them fails."""
+        assert errors(LOCAL | {name: "sqlite:///\udcff"}) == [f"{name} is not UTF-8"]
 
 
 class TestBadEnvironment:

@@ -37,6 +37,12 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 Reply = Callable[["StubHandler"], tuple[int, str]]
 
 
+@pytest.fixture(autouse=True)
+def goes_by_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate a service that goes by Cloud Scheduler's headers, whatever this project is."""
+    monkeypatch.setattr("dev.options.trait", lambda name: "")
+
+
 class StubHandler(BaseHTTPRequestHandler):
     """Answers each POST with what the test's function says."""
 
@@ -125,6 +131,17 @@ class TestHeaders:
             "traceparent": f"00-{TRACE}-{TRACE[:16]}-01",
             "X-Cloud-Trace-Context": f"{TRACE}/{int(TRACE[:16], 16)};o=1",
         }
+
+    def test_are_one_key_for_a_service_that_goes_by_keys(self) -> None:
+        target = Target("http://h/", "nightly-report", key_header="X-Key")
+        sent = [request_headers(target, TIME, spelling, TRACE) for spelling in SPELLINGS]
+        named = {name: value for headers in sent for name, value in headers.items()}
+        keys = {value.strip('"') for name, value in named.items() if name.lower() == "x-key"}
+        assert not [name for name in named if "scheduler" in name.lower()]
+        (key,) = keys
+        event = parse_event(json.dumps({"event": "claimed", "job_name": key}), 0.0)
+        assert event is not None
+        assert (event.job, event.schedule_time) == ("nightly-report", TIME)
 
     def test_of_the_job_cannot_replace_those_of_cloud_scheduler(self) -> None:
         target = Target("http://h/", "j", headers=(("User-Agent", "me"), ("X-Mine", "1")))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import grpc
 import pytest
+from google.api_core.exceptions import InvalidArgument
 from google.auth.credentials import AnonymousCredentials
 from google.auth.exceptions import DefaultCredentialsError
 from google.cloud.spanner_v1 import SpannerClient
@@ -14,11 +15,11 @@ from google.cloud.spanner_v1.services.spanner.transports.grpc import SpannerGrpc
 
 from app.dedup.clock import SYSTEM_CLOCK
 from app.dedup.record import Status
-from app.dedup.store import Claimed, Closed, Lost, Query, Run, StoreError, Terms
+from app.dedup.store import Claimed, Closed, Lost, Query, Run, Store, StoreError, Terms
 from app.dedup.stores import open_store, spanner
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.spanner import SpannerStore
-from app.dedup.stores.spanner_session import connect
+from app.dedup.stores.spanner_session import connect, store_errors
 from tests.support.clock import NOON
 from tests.support.emulator import Emulator
 from tests.support.faults import Kind
@@ -68,7 +69,7 @@ class TestStatus:
         spanner_harness.faults.plan = [Kind.LOST_REQUEST]
         if code in REFUSALS - {"NOT_FOUND"}:
             with pytest.raises(StoreError, match="injected"):
-                store.finish(claim, Status.COMPLETED, None, timeout=T)
+                store.renew(claim, timeout=T)
         else:
             assert store.finish(claim, Status.COMPLETED, None, timeout=T) is None
             assert spanner_harness.faults.calls == ["write", "write", "read", "write"]
@@ -326,13 +327,24 @@ def test_cold_store_that_hangs_keeps_no_thread_longer_than_its_own_time(
         "spanner://p/i/d?table=a.b",
         "spanner://p/i/d?table=a%0A",
         f"spanner://p/i/d?table={'a' * 121}",
-        "spanner://p/i/d?tabel=runs",
         "spanner://p/i/d#x",
     ],
 )
 def test_malformed_url_is_refused_with_the_form(url: str) -> None:
     with pytest.raises(ValueError, match="expected spanner://PROJECT/INSTANCE/DATABASE"):
         open_store(url)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("tabel=runs", "no option tabel here; there are table"),
+        ("table=a&table=b", "the option table is there twice"),
+    ],
+)
+def test_option_that_is_unknown_or_there_twice_is_refused(query: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        open_store(f"spanner://p/i/d?{query}")
 
 
 @pytest.mark.parametrize("query", [Query(), Query(since=NOON), Query(job_name="nightly")])
@@ -371,7 +383,8 @@ class TestInit:
         self, run: Run, terms: Terms, database: str, table: str
     ) -> None:
         store = open_store(f"spanner://{database}?table={table}")
-        with pytest.raises(StoreError, match=r"app.records init.* not found"):
+        # Instances are made by it in the emulator only, and are not its business elsewhere.
+        with pytest.raises(StoreError, match=r"(app.records init.*|: 404 Instance) not found"):
             store.claim(run, "one", terms, timeout=T)
         made = store.init(timeout=T)
         name = database.rpartition("/")[2]
@@ -394,6 +407,28 @@ class TestInit:
         assert store.init(timeout=T) == ["table second", "table second_version"]
         claimed(store, run, "one", terms)
         store.close()
+
+    @pytest.mark.parametrize("place", ["test-instance/shared", "shared-instance/shared"])
+    def test_by_two_people_at_once_makes_it_once(self, place: str, run: Run, terms: Terms) -> None:
+        start = threading.Barrier(3)
+        stores = [open_store(f"spanner://test-project/{place}") for _ in range(3)]
+
+        def init(store: Store) -> list[str]:
+            start.wait()
+            return store.init(timeout=T)
+
+        with ThreadPoolExecutor(3) as pool:
+            made = [line for lines in pool.map(init, stores) for line in lines]
+        assert len([line for line in made if line.startswith("database ")]) == 1
+        claimed(stores[0], run, "one", terms)
+
+    def test_is_no_remedy_for_what_else_is_not_found(
+        self,
+    ) -> None:
+        """A column, for example, which `init` does not add."""
+        with pytest.raises(StoreError, match="refused: ") as caught, store_errors():
+            raise InvalidArgument("Column not found in table scheduler_runs: attempt_id")  # type: ignore[no-untyped-call]
+        assert "init" not in str(caught.value)
 
     def test_without_an_answer_ends_in_time(self, spanner_process: Emulator) -> None:
         """R26."""

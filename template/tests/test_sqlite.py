@@ -8,7 +8,9 @@ import pytest
 
 from app.dedup.store import Closed, Held, Run, StoreError, Terms
 from app.dedup.stores import open_store
+from tests.support.faults import Kind
 from tests.support.steps import T, claimed, finished
+from tests.support.stores.sqlite import SqliteHarness
 
 
 def test_file_stays_the_same_when_the_job_changes_the_folder(
@@ -95,3 +97,24 @@ def test_malformed_url_is_refused(url: str) -> None:
     """R41."""
     with pytest.raises(ValueError, match=r"expected sqlite:///PATH|no NUL"):
         open_store(url)
+
+
+def test_end_of_a_run_that_the_disk_refuses_is_written_when_it_takes_it(
+    sqlite_harness: SqliteHarness, run: Run, terms: Terms
+) -> None:
+    """R25: the work is done."""
+    full = "CREATE TRIGGER full BEFORE UPDATE ON scheduler_runs BEGIN SELECT RAISE(ABORT, 'x'); END"
+    store = sqlite_harness.open()
+    answer = claimed(store, run, "one", terms)
+    sqlite_harness.faults.plan = [
+        lambda: execute(sqlite_harness.path, full),
+        Kind.NONE,
+        lambda: execute(sqlite_harness.path, "DROP TRIGGER full"),
+    ]
+    finished(store, answer)
+    assert isinstance(store.claim(run, "two", terms, timeout=T), Closed)
+
+
+def execute(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement)

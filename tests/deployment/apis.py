@@ -71,6 +71,7 @@ _IDS: Final = {
     "redis": "instanceId",
     "secretmanager": "secretId",
     "vpcaccess": "connectorId",
+    "workflows": "workflowId",
 }
 """The query parameter that names what a POST makes."""
 
@@ -103,7 +104,7 @@ def _done(api: str, name: str, resources: Resources) -> Any:
     made = resources[f"{api}/{name}"]
     if api in _IMMEDIATE:
         return made
-    place = name if api == "spanner" else "/".join(name.split("/")[:4])
+    place = name.removesuffix("/ddl") if api == "spanner" else "/".join(name.split("/")[:4])
     operation = f"{place}/operations/op1"
     resources[f"{api}/{operation}"] = {"name": operation, "done": True, "response": made}
     return resources[f"{api}/{operation}"] | {"metadata": {}}

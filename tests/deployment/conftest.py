@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests import matrix
+from tests.deployment import targets
 from tests.deployment.apis import PROJECT_NUMBER
 from tests.deployment.expected import Answers, Deployment, expected
 from tests.deployment.recorded import deployed
@@ -28,10 +29,13 @@ class Site:
     environment: dict[str, str]
 
     def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run `deploy/SCRIPT.sh`; what it prints, errors included, is in `stdout`."""
+        """Run `deploy/SCRIPT.sh`; what it prints, errors included, is in `stdout`.
+
+        What the owner sets is set, unless `environment` says otherwise.
+        """
         return subprocess.run(
             [self.project / "deploy" / f"{script}.sh"],
-            env=self.environment | environment,
+            env={**self.environment, **targets.kind(self.answers()).given, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

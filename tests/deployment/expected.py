@@ -1,4 +1,4 @@
-"""The one table of what has to be deployed for a set of answers (R05, R29-R34).
+"""The one table of what has to be deployed for a set of answers (R05, R29-R34, R37, R38).
 
 Whatever a project is deployed with is held against it, so that no two ways can drift apart.
 """
@@ -7,11 +7,12 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
+from tests.deployment import targets
 from tests.rendering import ROOT, clean_environment
 
 Answers = Mapping[str, Any]
@@ -30,8 +31,10 @@ class Role:
     """One role of one account, and why it has it.
 
     Attributes:
-        account: `runner`, `caller` or `builder`; see `Deployment.accounts`.
-        on: `project`, `service`, `database`, `bucket` or `secret NAME`.
+        account: `runner`, `caller`, `builder` or `workflow`, see `Deployment.accounts`; or the
+            address of an account of another project.
+        on: `project`, `service`, `database`, `bucket` or `secret NAME`; of what a proxy starts
+            `project NAME`, `job NAME`, `queue NAME` or `account ADDRESS`.
         condition: IAM condition on the binding; `""` is none.
     """
 
@@ -131,7 +134,7 @@ class Job:
         audience: Of its token; `""` if it sends none.
         account: Whose token it sends; see `Deployment.accounts`.
         deadline: Seconds.
-        headers: Those of the scope (R05).
+        headers: Those of the scope (R05), and of the body.
     """
 
     name: str
@@ -144,6 +147,7 @@ class Job:
     headers: Mapping[str, str]
     retries: Retries
     service: str = ""
+    body: str = ""
     method: str = "POST"
 
 
@@ -194,6 +198,16 @@ Store = Firestore | Spanner | Memorystore
 
 
 @dataclass(frozen=True)
+class Workflow:
+    """A workflow that a proxy starts, with records of its own (R37)."""
+
+    name: str
+    account: str
+    env: Mapping[str, str]
+    records: Firestore
+
+
+@dataclass(frozen=True)
 class Deployment:
     """Everything. `accounts` are service account ids by what they are for."""
 
@@ -204,7 +218,8 @@ class Deployment:
     roles: frozenset[Role]
     store: Store
     service: Service | AppEngineService
-    job: Job
+    job: Job | None
+    workflow: Workflow | None = None
 
     def email(self, account: str) -> str:
         """The address of the account with that purpose."""
@@ -230,29 +245,33 @@ def expected(answers: Answers, project_number: str) -> Deployment:
     """What has to be deployed for these answers."""
     service, project, region = answers["service"], answers["gcp_project"], answers["region"]
     on_app_engine = answers["platform"] == "app-engine"
-    purposes = ["runner"]
-    if answers["auth"] != "app-engine":
-        purposes.append("caller")
-    if not on_app_engine:
-        purposes.append("builder")
+    kind = targets.kind(answers)
+    # App Engine builds as the account that the service runs as.
+    purposes = ["runner", *kind.accounts, *([] if on_app_engine else ["builder"])]
     accounts = {purpose: fitted(service, purpose, 30) for purpose in purposes}
+    callers = ",".join(
+        email(project, accounts[name]) if name in accounts else name for name in kind.callers
+    )
     url = (
         f"https://{service}-dot-{app_host(project)}"
         if on_app_engine
         else f"https://{service}-{project_number}.{region}.run.app"
     )
     store, store_apis, store_roles = _STORES[answers["store"]](service, project, region)
-    caller = email(project, accounts["caller"]) if "caller" in accounts else ""
-    env = _env(answers, url, caller, store)
+    env = {**_env(answers, url, callers, store), **kind.env}
     return Deployment(
         project=project,
         region=region,
-        apis=_apis(answers) | store_apis,
+        apis=frozenset(f"{name}.googleapis.com" for name in (*_apis(answers), *kind.apis))
+        | store_apis,
         accounts=accounts,
-        roles=frozenset([*_roles(answers), *store_roles]),
+        roles=frozenset(
+            [*_roles(answers, kind.callers), *store_roles, *(Role(*role) for role in kind.roles)]
+        ),
         store=store,
         service=(_app_engine if on_app_engine else _cloud_run)(answers, url, env),
-        job=_job(answers, url),
+        job=_job(answers, url, kind.body) if kind.has_job else None,
+        workflow=_workflow(answers) if kind.has_workflow else None,
     )
 
 
@@ -300,20 +319,28 @@ def _app_engine(answers: Answers, url: str, env: Mapping[str, str]) -> AppEngine
 def retries(answers: Answers) -> Retries:
     """The retries that the project's own retry budget derives (R31)."""
     return _retries(
-        answers["schedule"], answers["time_zone"], answers["attempt_deadline"], answers["lease"]
+        answers["schedule"],
+        answers["time_zone"],
+        answers["attempt_deadline"],
+        answers["lease"],
+        targets.kind(answers).settle,
     )
 
 
 @cache
-def _retries(schedule: str, time_zone: str, attempt_deadline: int, lease: int) -> Retries:
+def _retries(
+    schedule: str, time_zone: str, attempt_deadline: int, lease: int, settle: float
+) -> Retries:
     settings = {
         "SCHEDULE": schedule,
         "TIME_ZONE": time_zone,
         "ATTEMPT_DEADLINE_SECONDS": str(attempt_deadline),
         "LEASE_SECONDS": str(lease),
     }
+    # The template's own folder is a handler.
+    budget = f"import dev.budget as b; b.settle_time = lambda kind: {settle}; b.main(['--json'])"
     printed = subprocess.run(
-        [sys.executable, "-m", "dev.budget", "--json"],
+        [sys.executable, "-c", budget],
         cwd=ROOT / "template",
         env=clean_environment() | settings,
         check=True,
@@ -322,18 +349,15 @@ def _retries(schedule: str, time_zone: str, attempt_deadline: int, lease: int) -
     return Retries(**json.loads(printed))
 
 
-def _apis(answers: Answers) -> frozenset[str]:
-    names = ["artifactregistry", "cloudbuild", "cloudscheduler", "iam"]
+def _apis(answers: Answers) -> list[str]:
+    names = ["artifactregistry", "cloudbuild", "iam"]
     if answers["platform"] != "app-engine":
-        names.append("run")
-    elif answers["store"] == "memorystore":
-        names += ["appengine", "vpcaccess"]
-    else:
-        names.append("appengine")
-    return frozenset(f"{name}.googleapis.com" for name in names)
+        return [*names, "run"]
+    connected = ["vpcaccess"] if answers["store"] == "memorystore" else []
+    return [*names, "appengine", *connected]
 
 
-def _roles(answers: Answers) -> list[Role]:
+def _roles(answers: Answers, callers: Sequence[str]) -> list[Role]:
     if answers["platform"] == "app-engine":
         # App Engine builds as the account that the service runs as.
         writer = "roles/artifactregistry.createOnPushWriter"
@@ -345,10 +369,8 @@ def _roles(answers: Answers) -> list[Role]:
     build = Role("builder", "roles/run.builder", "project", "builds the image and stores it")
     if answers["auth"] != "iam":
         return [build]
-    return [
-        build,
-        Role("caller", "roles/run.invoker", "service", "calls the service, and no other one"),
-    ]
+    calling = "calls the service, and no other one"
+    return [build, *(Role(name, "roles/run.invoker", "service", calling) for name in callers)]
 
 
 def _firestore(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
@@ -420,22 +442,19 @@ def ca_file(answers: Answers) -> str:
     return CA_FILES["app-engine" if answers["platform"] == "app-engine" else "cloud-run"]
 
 
-def _env(answers: Answers, url: str, caller: str, store: Store) -> dict[str, str]:
+def _env(answers: Answers, url: str, callers: str, store: Store) -> dict[str, str]:
     """What deployment and code have to agree on is said to the service, not left to defaults."""
     project = answers["gcp_project"]
     env = {
         "SERVICE": answers["service"],
-        "JOB_ID": answers["service"],
-        "SCHEDULE": answers["schedule"],
-        "TIME_ZONE": answers["time_zone"],
         "JOB_SCOPE": answers["job_scope"],
         "ATTEMPT_DEADLINE_SECONDS": str(answers["attempt_deadline"]),
         "LEASE_SECONDS": str(answers["lease"]),
         "RETENTION_SECONDS": str(answers["retention"] * 3600),
         "AUTH": answers["auth"],
     }
-    if caller:
-        env |= {"AUTH_AUDIENCE": url, "AUTH_SERVICE_ACCOUNT": caller}
+    if callers:
+        env |= {"AUTH_AUDIENCE": url, "AUTH_SERVICE_ACCOUNT": callers}
     match store:
         case Firestore():
             place = f"firestore://{project}/{store.database}?collection={COLLECTION}"
@@ -457,7 +476,26 @@ def run_store_secret(host: str, port: int, password: str, ca_file: str) -> str:
     return f"rediss://:{password}@{host}:{port}?{options}"
 
 
-def _job(answers: Answers, url: str) -> Job:
+def _workflow(answers: Answers) -> Workflow:
+    database = fitted(answers["service"], "workflow", 63)
+    return Workflow(
+        name=answers["service"],
+        account="workflow",
+        env={
+            "STEP_URL": targets.STEP_URL,
+            "STEP_AUDIENCE": targets.STEP_ROOT,
+            "DATABASE": database,
+        },
+        records=Firestore(
+            database,
+            answers["region"],
+            collection="workflow_runs",
+            unindexed=frozenset({"expire_at"}),
+        ),
+    )
+
+
+def _job(answers: Answers, url: str, body: str) -> Job:
     project, region = answers["gcp_project"], answers["region"]
     service = answers["service"] if answers["auth"] == "app-engine" else ""
     root = "" if service else url
@@ -469,6 +507,8 @@ def _job(answers: Answers, url: str) -> Job:
             uri = f"{root}/?project={project}&location={region}"
         case "path":
             uri = f"{root}/projects/{project}/locations/{region}"
+    if body:
+        headers |= {"Content-Type": "application/json"}
     return Job(
         name=answers["service"],
         schedule=answers["schedule"],
@@ -480,4 +520,5 @@ def _job(answers: Answers, url: str) -> Job:
         headers=headers,
         retries=retries(answers),
         service=service,
+        body=body,
     )

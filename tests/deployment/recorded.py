@@ -1,7 +1,8 @@
 """What a recorder was asked to make, as the table of what has to be deployed says it."""
 
+import base64
 import re
-from typing import Any
+from typing import Any, Final
 
 from tests.deployment.expected import (
     AppEngineService,
@@ -15,8 +16,10 @@ from tests.deployment.expected import (
     Service,
     Spanner,
     Store,
+    Workflow,
 )
 from tests.deployment.recorder import Recorder
+from tests.rendering import ROOT
 
 
 def deployed(recorder: Recorder, project: str, region: str) -> Deployment:
@@ -31,10 +34,11 @@ def deployed(recorder: Recorder, project: str, region: str) -> Deployment:
             for api in request.body["serviceIds"]
         ),
         accounts={purpose: email.partition("@")[0] for email, purpose in accounts.items()},
-        roles=_roles(recorder, accounts),
+        roles=_roles(recorder, accounts, project),
         store=_store(recorder),
         service=_service(recorder, accounts),
         job=_job(recorder, accounts),
+        workflow=_workflow(recorder, accounts),
     )
 
 
@@ -59,16 +63,17 @@ def _accounts(recorder: Recorder) -> dict[str, str]:
 
 
 def _purpose(member: str, accounts: dict[str, str]) -> str:
-    """What a member of a policy is for; nobody but the project's accounts may be in one."""
-    return accounts[member.removeprefix("serviceAccount:")]
+    """What a member of a policy is for; an account of another project is for itself."""
+    address = member.removeprefix("serviceAccount:")
+    return accounts.get(address, address)
 
 
-def _roles(recorder: Recorder, accounts: dict[str, str]) -> frozenset[Role]:
+def _roles(recorder: Recorder, accounts: dict[str, str], project: str) -> frozenset[Role]:
     return frozenset(
         Role(
             _purpose(member, accounts),
             binding["role"],
-            _place(key),
+            _place(key, project),
             condition=binding.get("condition", {}).get("expression", ""),
         )
         for key, policy in recorder.resources.items()
@@ -78,15 +83,26 @@ def _roles(recorder: Recorder, accounts: dict[str, str]) -> frozenset[Role]:
     )
 
 
-def _place(key: str) -> str:
+_NAMED: Final = {
+    "secrets": "secret",
+    "jobs": "job",
+    "queues": "queue",
+    "serviceAccounts": "account",
+}
+"""What the project has several of, or others have."""
+
+
+def _place(key: str, project: str) -> str:
     kind, name = key.removesuffix(":policy").split("/")[-2:]
     if kind == "b":
         return "bucket"
-    return f"secret {name}" if kind == "secrets" else kind.removesuffix("s")
+    if kind == "projects" and name != project:
+        return f"project {name}"
+    return f"{_NAMED[kind]} {name}" if kind in _NAMED else kind.removesuffix("s")
 
 
 def _store(recorder: Recorder) -> Store:
-    if database := _found(recorder, r"firestore/projects/[^/]+/databases/[^/]+"):
+    if database := _found(recorder, r"firestore/projects/[^/]+/databases/[^/]+-runs"):
         return _firestore(recorder, database)
     if instance := _found(recorder, r"spanner/projects/[^/]+/instances/[^/]+"):
         return _spanner(recorder, instance)
@@ -254,8 +270,26 @@ def _network(revision: Any) -> tuple[str, ...]:
     return found["network"], found["subnetwork"]
 
 
-def _job(recorder: Recorder, accounts: dict[str, str]) -> Job:
-    job = _only(recorder, r"cloudscheduler/.*/jobs/[^/]+")
+def _workflow(recorder: Recorder, accounts: dict[str, str]) -> Workflow | None:
+    found = _found(recorder, r"workflows/.*/workflows/[^/]+")
+    if not found:
+        return None
+    ((name, workflow),) = found.items()
+    database = _found(recorder, r"firestore/projects/[^/]+/databases/[^/]+-workflow")
+    assert workflow["sourceContents"] == (ROOT / "template" / "workflow.yaml").read_text()
+    return Workflow(
+        name=name,
+        account=accounts[workflow["serviceAccount"].rpartition("/")[2]],
+        env=workflow["userEnvVars"],
+        records=_firestore(recorder, database),
+    )
+
+
+def _job(recorder: Recorder, accounts: dict[str, str]) -> Job | None:
+    found = _found(recorder, r"cloudscheduler/.*/jobs/[^/]+")
+    if not found:
+        return None
+    (job,) = found.values()
     retries = job["retryConfig"]
     target = job.get("httpTarget") or job["appEngineHttpTarget"]
     token = target.get("oidcToken")
@@ -276,6 +310,7 @@ def _job(recorder: Recorder, accounts: dict[str, str]) -> Job:
             max_retry_duration=_seconds(retries["maxRetryDuration"]),
         ),
         service=target.get("appEngineRouting", {}).get("service", ""),
+        body=base64.b64decode(target.get("body", "")).decode().strip(),
         method=target["httpMethod"],
     )
 

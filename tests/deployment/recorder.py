@@ -23,6 +23,7 @@ NAMES: Final = (
     "cloudbuild",
     "cloudresourcemanager",
     "cloudscheduler",
+    "cloudtasks",
     "firestore",
     "iam",
     "logging",
@@ -33,6 +34,7 @@ NAMES: Final = (
     "spanner",
     "storage",
     "vpcaccess",
+    "workflows",
 )
 
 

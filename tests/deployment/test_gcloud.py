@@ -22,16 +22,12 @@ pytestmark = pytest.mark.slow
 
 
 def variants() -> list[matrix.Answers]:
-    """Every pair of platform, store and check of the caller, and every scope."""
+    """Every pair of platform, store, check of the caller, kind and target, and every scope."""
     every = [answers for answers in matrix.possible() if answers["deploy"] == "gcloud"]
-    names = ("platform", "store", "auth")
-    pairs = set[matrix.Pair]().union(
-        *(matrix.pairs_of({name: answers[name] for name in names}) for answers in every)
-    )
+    chosen = matrix.every_two(("platform", "store", "auth", "kind", "target"), every)
     scopes = matrix.values_of("job_scope")
     return [
-        answers | {"job_scope": scopes[index % len(scopes)]}
-        for index, answers in enumerate(matrix.covering(pairs, every))
+        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
     ]
 
 
@@ -95,6 +91,6 @@ def test_what_is_deployed_is_what_the_table_says(site: Sites, answers: matrix.An
         url = run_store_secret(REDIS_HOST, REDIS_PORT, REDIS_PASSWORD, ca_file(here.answers()))
         assert secrets(here) == [url, "\n".join(CERTIFICATES)]
 
-    assert {"main.py", "app/job.py", "pyproject.toml"} < sent(here)
+    assert {"main.py", "app/service.py", "pyproject.toml"} < sent(here)
     private = ("tests/", "dev/", "deploy/", ".git/")
     assert not [name for name in sent(here) if name.startswith(private)]

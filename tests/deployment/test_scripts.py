@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests import matrix
 from tests.conftest import Render
 from tests.deployment.conftest import Sites
+from tests.rendering import render
 
 PROGRAMS = Path(sys.executable).parent
 
@@ -23,21 +23,28 @@ def clean(project: Path, program: str, *arguments: str | Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-CHECKERS = {"*.sh": "shellcheck", "Dockerfile": "hadolint"}
+CHECKERS = {
+    "*.sh": ["shellcheck", "--external-sources", "--source-path=SCRIPTDIR"],
+    "*.y*ml": [
+        "yamllint",
+        "--strict",
+        "--config-data",
+        "{extends: relaxed, rules: {line-length: disable}}",
+    ],
+    "Dockerfile": ["hadolint"],
+}
 
 # Most files are the same in many variants: each is checked once.
 checked = set[tuple[str, bytes]]()
 
 
 @pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
-def test_checkers_find_nothing(
-    variant: Callable[[matrix.Answers], Path], answers: matrix.Answers
-) -> None:
-    project = variant(answers)
-    for pattern, program in CHECKERS.items():
+def test_checkers_find_nothing(template: Path, tmp_path: Path, answers: matrix.Answers) -> None:
+    project = render(template, tmp_path / "project", dict(answers))
+    for pattern, checker in CHECKERS.items():
         files = {(path.name, path.read_bytes()): path for path in project.rglob(pattern)}
         if new := [files[key] for key in files.keys() - checked]:
-            clean(project, program, *new)
+            clean(project, *checker, *new)
         checked.update(files)
 
 

@@ -15,6 +15,9 @@ from app.dedup.delivery import Headers
 
 OFF: Final = "off"
 
+CREDENTIALS: Final = ("authorization", "x-serverless-authorization")
+"""The headers, in lower case, whose values are shown to nobody, the job included (R39)."""
+
 SUPPORTED: Final = (
     *sorted(
         module.name.replace("_", "-")
@@ -64,7 +67,8 @@ def open_authenticator(mode: str, *, audience: str, service_account: str) -> Aut
     Args:
         mode: one of `SUPPORTED`.
         audience: what the token must be meant for, the service's root URL; `""` where none is set.
-        service_account: the email of the one account that may start runs.
+        service_account: the email of the account that may start runs; several are separated by
+            commas.
 
     Raises:
         ValueError: this project does not have the mode, or the mode needs a value that is empty.

@@ -66,7 +66,7 @@ def check_claims(claims: Mapping[str, object], *, audience: str, service_account
     Args:
         claims: the payload of a token whose signature somebody has verified.
         audience: the `aud` to expect; `""` compares none.
-        service_account: the `email` to expect.
+        service_account: the `email` to expect; several are separated by commas.
 
     Raises:
         Unauthenticated: another issuer or audience, or no proved account.
@@ -83,7 +83,7 @@ def check_claims(claims: Mapping[str, object], *, audience: str, service_account
         raise Unauthenticated("the token names no account (no `email`)")
     if claims.get("email_verified") is not True:
         raise Unauthenticated("the token's account is not verified (`email_verified` is not true)")
-    if email != service_account:
+    if not email or email not in service_account.split(","):
         raise Forbidden(f"the token belongs to {_shown(email)}, expected {_shown(service_account)}")
 
 

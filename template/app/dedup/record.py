@@ -42,6 +42,10 @@ _FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
+NO_RECORD: Final = object()
+"""Version of what has a run's key and is no record at all, so that only a person can delete it."""
+
+
 class Status(StrEnum):
     """What a record says about its run. The two final ones never change again."""
 
@@ -123,6 +127,11 @@ class Record:
         if self.stamp.at is not None:
             return ORPHAN_LEASE - (self.read_at - self.stamp.at).total_seconds()
         return math.inf
+
+    @property
+    def is_none(self) -> bool:
+        """Whether something else has the key of a record; no store deletes that."""
+        return self.stamp.version is NO_RECORD
 
     def held_by(self, attempt_id: str) -> bool:
         """Tell whether this is the live claim of `attempt_id` (R15)."""

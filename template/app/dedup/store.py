@@ -5,7 +5,7 @@ Each operation takes a `timeout` in seconds for all that it does, retries includ
 """
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -159,6 +159,12 @@ class Store(Protocol):
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record."""
+
+    def get_many(self, run_ids: Iterable[str], *, timeout: float) -> Iterator[Record]:
+        """Yield the records that are there of `run_ids`, in no promised order (R40).
+
+        Some hundred are read by one call of the store; `timeout` is for each.
+        """
 
     def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
         """Yield the records that `query` asks for, in no promised order (R40).

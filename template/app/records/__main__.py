@@ -17,7 +17,7 @@ from app.records.missed import missed
 from app.records.reading import list_records, show, stuck
 from app.records.redo import redo
 from app.records.release import release
-from app.records.report import Exit, Mistake, Refused, Report
+from app.records.report import Exit, Mistake, Refused, Report, plain
 from app.records.settings import RecordsSettings
 
 _COMMANDS: Final[Mapping[str, Callable[[Options, Context], Report]]] = {
@@ -42,6 +42,7 @@ def main(
 
     Raises:
         SystemExit: with status 2 if the command line is wrong, or 0 after help.
+        OSError: the report cannot be printed.
     """
     options = parse(argv, clock.now())
     try:
@@ -52,6 +53,8 @@ def main(
         return _fail(f"The store failed: {error}", Exit.FAILED)
     except Refused as error:
         return _fail(str(error), Exit.REFUSED)
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
     sys.stdout.write(report.shown(as_json=options.json) + "\n")
     sys.stdout.flush()
     return report.exit
@@ -72,12 +75,15 @@ def _report(
 
 
 def _fail(message: str, status: Exit) -> Exit:
-    sys.stderr.write(f"{message[:1].upper()}{message[1:]}\n")
+    if sys.stderr is not None:
+        sys.stderr.write(f"{message[:1].upper()}{message[1:]}\n")
     return status
 
 
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     """Be the process of the command: end with its exit status, and quietly where a person ends it.
+
+    Whatever goes wrong, there is no traceback, and no status that means something else.
 
     Raises:
         SystemExit: always.
@@ -89,9 +95,19 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        # Whoever reads has seen enough; nothing may be left for the interpreter to print.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads has seen enough.
+        _drop_output()
         sys.exit(Exit.DONE)
+    except Exception as error:
+        _drop_output()
+        told = plain(f"{type(error).__name__}: {error}")
+        sys.exit(_fail(f"The command failed: {told}", Exit.FAILED))
+
+
+def _drop_output() -> None:
+    """Leave nothing for the interpreter to print, which would fail again and change the status."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -7,10 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from app.auth import CREDENTIALS
 from app.dedup.delivery import Instant
 from app.dedup.record import Status
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+_FRAMING: Final = (
+    *("connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te"),
+    *("trailer", "transfer-encoding", "upgrade"),
+)
+"""Headers that say how a request is sent, not what."""
 
 _EPILOG: Final = """\
 RUN is a run id or a schedule time. TIME is a time such as 2026-10-16T12:00:00Z, or how long ago it
@@ -20,14 +27,17 @@ SERVICE, JOB_ID, JOB_SCOPE, SCHEDULE, TIME_ZONE.
 exit status:
   0  done, and nothing is wrong
   1  to be seen to: runs are missed or stuck, there is no such record, or a run was not redone
-  2  the command line or the environment is wrong, or the store failed
+  2  the command line or the environment is wrong, the store failed, or the report was not printed
   3  refused, because it would not be safe, or because the record has changed meanwhile
 """
 
 
 @dataclass
 class Options:
-    """A command line, read at `now`; what was not given is empty. The parser fills it in."""
+    """A command line, read at `now`; what was not given is empty. The parser fills it in.
+
+    An empty `url` was given, and is a mistake: without one, nothing is delivered (None).
+    """
 
     now: datetime
     command: str = ""
@@ -41,7 +51,7 @@ class Options:
     until: datetime | None = None
     force: bool = False
     dry_run: bool = False
-    url: str = ""
+    url: str | None = None
     header: list[tuple[str, str]] = field(default_factory=list)
     body: str = ""
 
@@ -91,11 +101,13 @@ def _parser(now: datetime) -> argparse.ArgumentParser:
         "--force", action="store_true", help="even if its lease is alive or its status unknown"
     )
 
-    redo = command("redo", "deliver a run again; if it had ended, its record is deleted before")
+    redo = command("redo", "deliver a run again; if it had ended, its record is deleted for that")
     _run(redo)
     _change(redo)
     redo.add_argument(
-        "--url", default="", help="deliver it to this service; without, print the command that does"
+        "--url",
+        help="deliver it to this service; without, print the command that does. A record is deleted"
+        " only after the service has answered a first delivery as one of this run",
     )
     redo.add_argument(
         "--header",
@@ -168,6 +180,8 @@ def _header(text: str) -> tuple[str, str]:
     name = match[1].lower()
     if name.startswith(("x-cloudscheduler", "x-job-")):
         raise argparse.ArgumentTypeError(f"{match[1]} says which run it is, and is set by itself")
-    if name == "authorization":
+    if name in _FRAMING:
+        raise argparse.ArgumentTypeError(f"{match[1]} belongs to the connection, not to the job")
+    if name in CREDENTIALS:
         raise argparse.ArgumentTypeError("a token does not belong there: put it into ID_TOKEN")
     return match[1], match[2]

@@ -7,12 +7,12 @@ from app.dedup.clock import Clock
 from app.dedup.delivery import Delivery, Instant, Trigger, digest
 from app.dedup.record import Record
 from app.dedup.store import Store
-from app.environment import without_password
 from app.kinds import trait
 from app.records.arguments import Options
 from app.records.runs import Job, Sent, is_run_id
 from app.records.settings import RecordsSettings
 from app.records.states import trigger_of
+from app.urls import without_account
 
 TIMEOUT: Final = 10.0
 """Seconds for each question to the store, with all its tries."""
@@ -29,7 +29,7 @@ class Context:
     @property
     def where(self) -> str:
         """The store, for people."""
-        return without_password(self.settings.run_store_url)
+        return without_account(self.settings.run_store_url)
 
     def get(self, run_id: str) -> Record | None:
         """Read a record."""

@@ -5,11 +5,11 @@ A forced run never counts for the scheduled one, as it has a key of its own (R06
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from app.dedup.delivery import Trigger
-from app.dedup.record import Record
-from app.dedup.store import Query
 from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.report import Exit, Mistake, Report, table, written
@@ -19,6 +19,10 @@ from app.schedule import is_repeated, parse_zone, times_between
 
 NO_RECORD = "no_record"
 """State of a run that was never claimed, or whose claim was released."""
+
+
+_MOST_TIMES: Final = 100_000
+"""Scheduled times that are looked up at once, in some hundred calls of the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,17 @@ def missed(options: Options, context: Context) -> Report:
     except ValueError as error:
         raise Mistake(f"TIME_ZONE: {error}") from None
     try:
-        times = [*times_between(settings.schedule, zone, since, until)]
+        between = times_between(settings.schedule, zone, since, until)
+        times = [*islice(between, _MOST_TIMES + 1)]
     except ValueError as error:
         raise Mistake(f"SCHEDULE: {error}") from None
-    found = _not_completed(context, job, times, since, until)
+    if len(times) > _MOST_TIMES:
+        raise Mistake(
+            f"there are more than {_MOST_TIMES} scheduled times from {written(since)} to"
+            f" {written(until)}; look at fewer at once: --since {written(since)}"
+            f" --until {written(times[-1])}"
+        )
+    found = _not_completed(context, job, times)
     rows = [
         {
             "schedule_time": written(run.time),
@@ -87,25 +98,25 @@ def _span(options: Options, context: Context) -> tuple[datetime, datetime]:
     return since, until
 
 
-def _not_completed(
-    context: Context, job: Job, times: list[datetime], since: datetime, until: datetime
-) -> list[Missed]:
-    """Return the runs of those times that are not completed."""
-    query = Query(job_name=job.name, since=since, until=until)
-    listed = {record.run_id: record for record in context.store.list(query, timeout=TIMEOUT)}
-    found = []
-    for time in times:
-        sent = Sent.by(job, str(written(time)), context.settings.job_scope)
-        run_id = sent.delivery.run_id(context.settings.service, Trigger.SCHEDULED)
-        # A record that a person wrote may not say its time, and is in no list of a time (R17).
-        state = _state(listed.get(run_id) or context.get(run_id))
-        if state != State.COMPLETED.value:
-            found.append(Missed(time, run_id, state))
-    return found
+def _not_completed(context: Context, job: Job, times: list[datetime]) -> list[Missed]:
+    """Return the runs of those times that are not completed.
 
-
-def _state(record: Record | None) -> str:
-    return NO_RECORD if record is None else State.of(record).value
+    They are looked up by their keys: a record that a person wrote may not say its time (R17).
+    """
+    settings = context.settings
+    run_ids = {
+        Sent.by(job, str(written(time)), settings.job_scope).delivery.run_id(
+            settings.service, Trigger.SCHEDULED
+        ): time
+        for time in times
+    }
+    records = context.store.get_many(run_ids, timeout=TIMEOUT)
+    states = {record.run_id: State.of(record).value for record in records}
+    return [
+        Missed(time, run_id, state)
+        for run_id, time in run_ids.items()
+        if (state := states.get(run_id, NO_RECORD)) != State.COMPLETED.value
+    ]
 
 
 def _text(found: list[Missed], expected: int, zone: ZoneInfo, which: str) -> str:

@@ -10,7 +10,7 @@ from app.dedup.store import Query
 from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.report import Exit, Report, plain, seconds, table, written
-from app.records.states import State, lease_left, trigger_of
+from app.records.states import State, by_hand, lease_left, trigger_of
 
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
@@ -102,12 +102,20 @@ def _page(record: Record, context: Context) -> str:
     ]
     if not context.is_own(record):
         made = f"not of these fields and SERVICE={context.settings.service}"
-        lines.append(("key made", f"{made}: another service's record, or written by hand"))
+        lines.append(
+            (
+                "key made",
+                f"{made}: another service's record, written by hand, or of a time finer than"
+                " microseconds",
+            )
+        )
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name.ljust(width)}  {plain(value)}" for name, value in lines)
 
 
 def _why_stuck(record: Record) -> str | None:
+    if record.is_none:
+        return by_hand(record)
     match State.of(record):
         case State.STUCK:
             over = seconds(-record.lease_left())

@@ -5,14 +5,16 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
+from app import urls
 from app.records.report import Mistake
 from app.records.runs import Sent
 
 _BINARY: Final = "application/octet-stream"
 _DONE: Final = ("processed", "duplicate")
+_ENDED: Final = ("duplicate", "gave_up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,27 @@ class Answer:
     status: int
     fields: dict[str, object]
 
-    @property
-    def completed(self) -> bool:
-        """Whether the run is completed now."""
-        return self.status == 200 and self.fields.get("outcome") in _DONE
+    def completes(self, run_id: str) -> bool:
+        """Tell whether the run is completed now."""
+        return self._says(_DONE, run_id)
+
+    def knows(self, run_id: str) -> bool:
+        """Tell whether the service has found the run's record, and that the run has ended.
+
+        So the address, the caller and the key are right, which nothing but a delivery shows.
+        """
+        return self._says(_ENDED, run_id)
+
+    def is_of(self, run_id: str) -> bool:
+        """Tell whether the answer is about the run, as far as it says about which it is."""
+        return self.fields.get("run_id", run_id) == run_id
+
+    def _says(self, outcomes: tuple[str, ...], run_id: str) -> bool:
+        return (
+            self.status == 200
+            and self.fields.get("outcome") in outcomes
+            and self.fields.get("run_id") == run_id
+        )
 
     @property
     def outcome(self) -> str:
@@ -109,18 +128,25 @@ def split_url(url: str) -> SplitResult:
         Mistake: it is none.
     """
     try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        parts = urls.split(url)
+        urls.host_of(parts)
+        usable = parts.scheme in ("http", "https")
     except ValueError:
-        usable = None
-    if not usable or parts.username is not None or parts.fragment or re.search(r"[^!-~]", url):
-        raise Mistake(f"--url must be an http or https address, not {url!a}")
+        usable = False
+    if not usable or "@" in parts.netloc or parts.fragment or re.search(r"[^!-~]", url):
+        shown = "this one" if "@" in url else ascii(url)
+        raise Mistake(f"--url must be an http or https address without an account, not {shown}")
     return parts
 
 
 def _fields(body: bytes) -> dict[str, object]:
     try:
-        fields = json.loads(body)
-    except ValueError:
+        fields = json.loads(body, parse_constant=_no_json)
+    # A service of ours never nests so deeply.
+    except (ValueError, RecursionError):
         fields = None
     return fields if isinstance(fields, dict) else {}
+
+
+def _no_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,16 +1,19 @@
 """`redo`: deliver a run again, after deleting its record if the run had ended."""
 
 import http.client
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 from app.dedup.delivery import Delivery, Trigger
 from app.dedup.record import Record
 from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.reading import as_data
-from app.records.redelivery import Redelivery, split_url
+from app.records.redelivery import Answer, Redelivery, split_url
 from app.records.report import CHANGED, Exit, Mistake, Refused, Report, plain
 from app.records.runs import Sent, is_run_id
-from app.records.states import State, lease_of, name_of
+from app.records.states import State, by_hand, lease_of, name_of
 
 
 def redo(options: Options, context: Context) -> Report:
@@ -18,8 +21,11 @@ def redo(options: Options, context: Context) -> Report:
 
     A run without a record is delivered too, and so is a stuck one, which the delivery takes over.
     """
-    if options.url:
-        split_url(options.url)
+    names = [name.lower() for name, _ in options.header]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise Mistake(f"--header {', '.join(sorted(twice))}: a job has each header once")
+    if options.url is not None:
+        _check_delivery(options.url, context)
     data: dict[str, object] = {
         "run_id": options.run,
         "record": None,
@@ -33,57 +39,107 @@ def redo(options: Options, context: Context) -> Report:
     if not is_run_id(options.run):
         sent = context.sent(options)
         record = context.get(context.run_id_now(sent.delivery))
+        if record is None:
+            _check_due(sent.delivery, context)
+        ended = record is not None and _check(record)
     elif record := context.get(options.run):
+        ended = _check(record)
         sent = Sent.again(record, context.settings.job_scope)
         _check_key(record, sent.delivery, context)
     else:
         text = "No record has this run id; name the run by its schedule time instead."
         return Report(data, text, Exit.SEE_TO)
-    ended = _check(record) if record else False
     again = Redelivery(
         sent,
         tuple(options.header),
         options.body.encode(),
         with_token=context.settings.checks_caller,
     )
+    command = again.command(options.url or "")
     data |= {
         "run_id": context.run_id_now(sent.delivery),
         "record": as_data(record, context) if record else None,
-        "command": again.command(options.url),
+        "command": command,
     }
     doomed = record if ended else None
     if options.dry_run:
         first = "Would delete the record of this run. " if ended else ""
-        return Report(data, f"{first}This delivers it:\n{again.command(options.url)}")
-    if options.url:
-        return _deliver(again, options.url, doomed, data, context)
-    deleted = _delete(doomed, context)
-    text = f"{deleted}This delivers the run:\n{again.command('')}"
-    return Report({**data, "deleted": ended}, text)
-
-
-def _deliver(
-    again: Redelivery, url: str, doomed: Record | None, data: dict[str, object], context: Context
-) -> Report:
-    """Connect, delete the record that stands in the way, deliver: in this order."""
-    try:
-        connection = again.connect(url, context.settings.attempt_deadline)
-    except OSError as error:
-        raise Mistake(f"nothing was done, as {url} cannot be reached: {error}") from error
-    try:
+        return Report(data, f"{first}This delivers it:\n{command}")
+    if options.url is None:
         deleted = _delete(doomed, context)
-        data = {**data, "deleted": doomed is not None, "delivered": True}
-        answer = again.send(connection, url, context.settings.id_token)
-    except (OSError, http.client.HTTPException) as error:
-        text = f"{deleted}No answer came ({plain(error)}); look at the run by `show`."
-        return Report(data, text, Exit.SEE_TO)
-    finally:
-        connection.close()
-    return Report(
-        {**data, "status": answer.status, "answer": answer.fields},
-        f"{deleted}Delivered; the answer is {answer.status} {plain(answer.outcome)}".rstrip() + ".",
-        Exit.DONE if answer.completed else Exit.SEE_TO,
-    )
+        return Report({**data, "deleted": ended}, f"{deleted}This delivers the run:\n{command}")
+    return _Redo(again, options.url, str(data["run_id"]), context).deliver(doomed, data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Redo:
+    """The delivery of `run_id` to the service at `url`."""
+
+    again: Redelivery
+    url: str
+    run_id: str
+    context: Context
+
+    def deliver(self, doomed: Record | None, data: dict[str, object]) -> Report:
+        """Deliver the run, after deleting the record that stands in the way.
+
+        The record is deleted only when a first delivery has shown that the service knows it.
+        """
+        done = "" if doomed is None else "Nothing was deleted. "
+        data = {**data, "delivered": True}
+        try:
+            if doomed is not None:
+                with self._connected() as connection:
+                    answer = self._send(connection)
+                if not answer.knows(self.run_id):
+                    return self._told(answer, data, done)
+            with self._connected() as connection:
+                done = _delete(doomed, self.context)
+                data["deleted"] = doomed is not None
+                answer = self._send(connection)
+        except (OSError, http.client.HTTPException) as error:
+            text = f"{done}No answer came ({plain(error)}); look at the run by `show`."
+            return Report(data, text, Exit.SEE_TO)
+        return self._told(answer, data, done)
+
+    @contextmanager
+    def _connected(self) -> Iterator[http.client.HTTPConnection]:
+        try:
+            connection = self.again.connect(self.url, self.context.settings.attempt_deadline)
+        except OSError as error:
+            raise Mistake(f"nothing was done, as {self.url} cannot be reached: {error}") from error
+        with closing(connection):
+            yield connection
+
+    def _send(self, connection: http.client.HTTPConnection) -> Answer:
+        return self.again.send(connection, self.url, self.context.settings.id_token)
+
+    def _told(self, answer: Answer, data: dict[str, object], done: str) -> Report:
+        told = f"{answer.status} {plain(answer.outcome)}".rstrip()
+        if not answer.is_of(self.run_id):
+            told += (
+                ", and is about another run: the service has another SERVICE, JOB_SCOPE or"
+                " FORCED_RUNS, or --url is another one's"
+            )
+        return Report(
+            {**data, "status": answer.status, "answer": answer.fields},
+            f"{done}Delivered; the answer is {told}.",
+            Exit.DONE if answer.completes(self.run_id) else Exit.SEE_TO,
+        )
+
+
+def _check_delivery(url: str, context: Context) -> None:
+    """Refuse a delivery that cannot work, before anything is done.
+
+    Raises:
+        Mistake: the URL is none, or there is no token for a service that asks for one.
+    """
+    split_url(url)
+    if context.settings.checks_caller and not context.settings.id_token:
+        raise Mistake(
+            "the service checks its caller (AUTH is not off), and ID_TOKEN is not set: put a token"
+            " of the job's account into it; the README has the command"
+        )
 
 
 def _check(record: Record) -> bool:
@@ -93,11 +149,22 @@ def _check(record: Record) -> bool:
         Refused: it is being done, or nobody can tell.
     """
     state = State.of(record)
+    if record.is_none:
+        raise Refused(by_hand(record))
     if state is State.RUNNING:
         raise Refused(f"{name_of(record)} is being done: {lease_of(record)}. Wait, or release it.")
     if state is State.UNREADABLE:
         raise Refused(f"{name_of(record)} has an unknown status: correct it, or release it.")
     return state.final
+
+
+def _check_due(delivery: Delivery, context: Context) -> None:
+    """Refuse a run that nobody has begun and whose time is still to come (R06)."""
+    if delivery.trigger(context.clock.now()) is Trigger.FORCED:
+        raise Refused(
+            f"The run of {delivery.job_name} at {delivery.schedule_time.text} is still ahead, and"
+            " Cloud Scheduler delivers it then. Wait, or force the job."
+        )
 
 
 def _check_key(record: Record, delivery: Delivery, context: Context) -> None:
@@ -116,7 +183,8 @@ def _check_key(record: Record, delivery: Delivery, context: Context) -> None:
         )
     raise Refused(
         f"The key of {name_of(record)} is not made of its fields and SERVICE={service}: a delivery"
-        " would be another run."
+        " would be another run. One whose time has more than six digits behind the second is named"
+        " by that time."
     )
 
 

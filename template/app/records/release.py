@@ -8,7 +8,7 @@ from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.reading import as_data
 from app.records.report import CHANGED, Exit, Refused, Report
-from app.records.states import State, lease_of, name_of, trigger_of
+from app.records.states import State, by_hand, lease_of, name_of, trigger_of
 
 
 def release(options: Options, context: Context) -> Report:
@@ -50,6 +50,8 @@ def _data(record: Record | None, context: Context, *, dry_run: bool) -> dict[str
 
 def _check(record: Record, *, force: bool) -> None:
     state = State.of(record)
+    if record.is_none:
+        raise Refused(by_hand(record))
     if state.final:
         raise Refused(f"{name_of(record)} has ended as {state}; `redo` does it again.")
     if state is State.RUNNING and not force:

@@ -20,7 +20,7 @@ class Exit(IntEnum):
     SEE_TO = 1
     """Somebody has to see to it: runs are missed or stuck, or a run was not redone."""
     FAILED = 2
-    """The command line or the environment is wrong, or the store failed."""
+    """The command line or the environment is wrong, the store failed, or nothing can be printed."""
     REFUSED = 3
     """Not done, because it would not be safe, or because the record has changed meanwhile."""
 
@@ -43,7 +43,7 @@ class Report:
 
     def shown(self, *, as_json: bool) -> str:
         """Return what is to be printed."""
-        return json.dumps(self.data, indent=2) if as_json else self.text
+        return json.dumps(self.data, indent=2, allow_nan=False) if as_json else self.text
 
 
 def written(moment: datetime | None) -> str | None:

@@ -44,6 +44,11 @@ def trigger_of(record: Record) -> Trigger:
     return Trigger.FORCED if record.forced else Trigger.SCHEDULED
 
 
+def by_hand(record: Record) -> str:
+    """Return what to do about what has a run's key and is no record."""
+    return f"what has the key {record.run_id} is no record: look at it, and delete it by hand"
+
+
 def name_of(record: Record) -> str:
     """Return what to call a run in a sentence."""
     if record.job_name is None or record.schedule_time is None:

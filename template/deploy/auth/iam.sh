@@ -1,11 +1,14 @@
 # shellcheck shell=bash
-# Cloud Run checks the caller: only the job's account may call the service (R33).
+# Cloud Run checks the caller: only these accounts may call the service (R33).
 
-source deploy/http-target.sh
+source deploy/token.sh
 
 platform_checks_caller=true
 
 auth_deploy() {
-  grant "$CALLER" roles/run.invoker \
-    gcloud run services add-iam-policy-binding "$SERVICE" "--region=$REGION"
+  local caller
+  for caller in "${allowed[@]}"; do
+    grant "$caller" roles/run.invoker \
+      gcloud run services add-iam-policy-binding "$SERVICE" "--region=$REGION"
+  done
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The application checks the caller, and the platform does not (R33).
 
-source deploy/http-target.sh
+source deploy/token.sh
 
 platform_checks_caller=false
 

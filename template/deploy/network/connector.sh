@@ -4,7 +4,7 @@
 CONNECTOR=${CONNECTOR:-$(fitted vpc 25)}
 CONNECTOR_RANGE=${CONNECTOR_RANGE:-10.8.0.0/28} # Addresses that nobody else has: a /28.
 
-network_apis=(compute vpcaccess)
+need_apis compute vpcaccess
 
 network_setup() {
   if exists gcloud compute networks vpc-access connectors describe "$CONNECTOR" \

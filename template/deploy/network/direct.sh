@@ -3,7 +3,7 @@
 
 SUBNET=${SUBNET:-default}
 
-network_apis=(compute)
+need_apis compute
 
 network_setup() { :; }
 

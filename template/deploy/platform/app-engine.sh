@@ -2,7 +2,7 @@
 # A service of the project's App Engine app, built by Google Cloud's buildpacks. Its size and its
 # number of instances are in app.yaml.
 
-platform_apis=(appengine)
+need_apis appengine
 
 # How the service reaches a private network, and where files come to that are secrets.
 NETWORK_BY=connector
@@ -77,7 +77,7 @@ app_url() {
   if [[ $SERVICE == default ]]; then return; fi
   name=$SERVICE-dot-${host%%.*}
   URL=https://$SERVICE-dot-$host
-  if [[ $job_type == http ]] && ((${#name} > 63)); then
+  if [[ $JOB_TYPE == http ]] && ((${#name} > 63)); then
     stop "$name has more than the 63 characters that a name on the internet may have." \
       "Choose a shorter service (copier update -d service=NAME)."
   fi

@@ -9,7 +9,7 @@ CA_FILE=$SECRETS_FOLDER/ca.pem
 # shellcheck disable=SC1090 # One is there.
 source "deploy/network/$NETWORK_BY.sh"
 
-store_apis=(redis secretmanager "${network_apis[@]}")
+need_apis redis secretmanager
 
 store_setup() {
   network_setup

@@ -5,7 +5,7 @@ INSTANCE=${SPANNER_INSTANCE:-$(fitted runs 64)}
 DATABASE=${SPANNER_DATABASE:-runs}
 TABLE=scheduler_runs
 
-store_apis=(spanner)
+need_apis spanner
 
 store_setup() {
   local remedy="You need roles/spanner.admin."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 Json = dict[str, Any]
 Now = Callable[[], datetime]
@@ -34,10 +34,12 @@ class ApiAnswer:
 class Api(Protocol):
     """One API with one thing that can be started in it.
 
-    `target` is the full name of that thing. `starts` counts how often it was started, by token.
+    `target` is the full name of that thing, and `body` a job's request body that fits it. `starts`
+    counts how often it was started, by token.
     """
 
     target: str
+    body: ClassVar[Json]
     starts: Counter[str]
 
     def answer(self, request: ApiRequest) -> ApiAnswer:

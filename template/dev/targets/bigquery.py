@@ -1,6 +1,7 @@
 """A stand-in of BigQuery: takes each job id once, and tells about the jobs."""
 
 from collections import Counter
+from typing import ClassVar
 
 from dev.targets import ApiAnswer, ApiRequest, Json, Now, not_found
 
@@ -11,6 +12,9 @@ class BigQuery:
     """The BigQuery API."""
 
     target = "projects/my-project/locations/EU"
+    body: ClassVar[Json] = {
+        "configuration": {"query": {"query": "SELECT 1", "useLegacySql": False}}
+    }
 
     def __init__(self, now: Now) -> None:
         self.starts = Counter[str]()

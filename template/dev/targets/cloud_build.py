@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from typing import ClassVar
 
 from dev.targets import (
     ApiAnswer,
@@ -21,6 +22,7 @@ class CloudBuild:
     """The Cloud Build API."""
 
     target = f"{_LOCATION}/triggers/nightly"
+    body: ClassVar[Json] = {"source": {"branchName": "main", "substitutions": {"_KIND": "report"}}}
 
     def __init__(self, now: Now) -> None:
         self.starts = Counter[str]()

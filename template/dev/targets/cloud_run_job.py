@@ -1,6 +1,7 @@
 """A stand-in of Cloud Run: runs one job and lists its executions."""
 
 from collections import Counter
+from typing import ClassVar
 
 from dev.targets import ApiAnswer, ApiRequest, Json, Now, not_found, page_of, written
 
@@ -9,6 +10,7 @@ class CloudRun:
     """The Cloud Run Admin API."""
 
     target = "projects/my-project/locations/us-central1/jobs/nightly"
+    body: ClassVar[Json] = {"overrides": {"containerOverrides": [{"args": ["report"]}]}}
 
     def __init__(self, now: Now) -> None:
         self.starts = Counter[str]()

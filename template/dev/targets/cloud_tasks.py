@@ -1,6 +1,7 @@
 """A stand-in of Cloud Tasks: takes each name once, until it has forgotten it."""
 
 from collections import Counter
+from typing import ClassVar
 
 from dev.targets import ApiAnswer, ApiRequest, Json, Now, not_found, refusal, written
 
@@ -9,6 +10,7 @@ class CloudTasks:
     """The Cloud Tasks API."""
 
     target = "projects/my-project/locations/us-central1/queues/nightly"
+    body: ClassVar[Json] = {"task": {"httpRequest": {"url": "https://work.example.com/"}}}
 
     def __init__(self, now: Now) -> None:
         self.starts = Counter[str]()

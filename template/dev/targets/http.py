@@ -1,14 +1,16 @@
 """A stand-in of an HTTP endpoint that does the work of each `Idempotency-Key` once."""
 
 from collections import Counter
+from typing import ClassVar
 
-from dev.targets import ApiAnswer, ApiRequest, Now, not_found
+from dev.targets import ApiAnswer, ApiRequest, Json, Now, not_found
 
 
 class Endpoint:
     """The endpoint; it takes every request for a new one unless it `heeds_keys`."""
 
     target = "https://work.example.com/nightly?kind=report"
+    body: ClassVar[Json] = {"kind": "report"}
 
     def __init__(self, now: Now) -> None:
         self.starts = Counter[str]()

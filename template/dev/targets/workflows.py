@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from typing import ClassVar
 
 from dev.targets import (
     ApiAnswer,
@@ -20,6 +21,7 @@ class Workflows:
     """The Workflow Executions API."""
 
     target = "projects/my-project/locations/us-central1/workflows/nightly"
+    body: ClassVar[Json] = {"kind": "report", "customers": ["Ünïcode & Co."]}
 
     def __init__(self, now: Now) -> None:
         self.starts = Counter[str]()

@@ -18,7 +18,8 @@ from tests.support.stores import Harness, lossy
 
 pytestmark = lossy
 
-PLANS = [(kind,) for kind in Kind] + list(product(Kind, repeat=2))
+KINDS = (Kind.NONE, Kind.LOST_REQUEST, Kind.LOST_ANSWER)
+PLANS = [(kind,) for kind in KINDS] + list(product(KINDS, repeat=2))
 FAULTY = [plan for plan in PLANS if set(plan) != {Kind.NONE}]
 
 

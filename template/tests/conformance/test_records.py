@@ -81,6 +81,55 @@ def test_empty_store_has_no_records(store: Store) -> None:
     assert run_ids(store, Query()) == []
 
 
+class TestGetMany:
+    """R40: as many reads as there are keys, in few calls."""
+
+    ABSENT = tuple(f"{number:064}" for number in range(700))
+
+    @pytest.mark.usefixtures("runs")
+    def test_has_the_records_that_are_there_as_a_read_has_them(self, store: Store) -> None:
+        asked = [*self.ABSENT, *(name * 64 for name in "abcde")]
+        found = {record.run_id: record for record in store.get_many(asked, timeout=T)}
+        assert sorted(found) == asked[-5:]
+        for run_id, record in found.items():
+            read = store.get(run_id, timeout=T)
+            assert read is not None
+            assert replace(read, read_at=record.read_at) == record
+            assert abs(read.read_at - record.read_at) < timedelta(seconds=T)
+
+    def test_costs_a_call_for_some_hundred_keys(self, harness: Harness, store: Store) -> None:
+        [*store.get_many(self.ABSENT, timeout=T)]
+        assert len(harness.faults.calls) == 3
+
+    def test_of_no_keys_asks_nothing(self, harness: Harness, store: Store) -> None:
+        assert [*store.get_many([], timeout=T)] == []
+        assert harness.faults.calls == []
+
+    def test_has_the_records_of_other_hands_too(self, harness: Harness, store: Store) -> None:
+        """R17."""
+        harness.plant("x" * 64, {"status": "paused"})
+        harness.plant("y" * 64, {"job_name": "no status"})
+        found = store.get_many(["w" * 64, "x" * 64, "y" * 64], timeout=T)
+        assert sorted((each.run_id[0], each.status) for each in found) == [("x", None), ("y", None)]
+
+    def test_of_a_record_may_be_followed_by_its_deletion(
+        self, harness: Harness, store: Store, run: Run, terms: Terms
+    ) -> None:
+        claimed(store, run, "one", terms)
+        (record,) = store.get_many([run.run_id], timeout=T)
+        assert store.delete(record, timeout=T)
+        assert harness.raw(run.run_id) is None
+
+
+def test_long_list_costs_few_calls(harness: Harness, store: Store, run: Run, terms: Terms) -> None:
+    """R40: on no store a call for each record."""
+    for number in range(40):
+        claimed(store, replace(run, run_id=f"{number:064}"), "one", terms)
+    harness.faults.calls.clear()
+    assert len([*store.list(Query(), timeout=T)]) == 40
+    assert len(harness.faults.calls) <= 3
+
+
 class TestDelete:
     def test_of_a_record_as_it_was_read_leaves_nothing(
         self, harness: Harness, store: Store, run: Run, terms: Terms
@@ -164,6 +213,14 @@ class TestLostAnswers:
             harness.faults.plan = [Kind.LOST_REQUEST, Kind.LOST_ANSWER]
             assert run_ids(store, Query()) == ["a", "b", "c", "d", "e"]
 
+    @pytest.mark.usefixtures("runs")
+    def test_to_a_read_of_many_are_asked_for_again(self, harness: Harness, store: Store) -> None:
+        for code in harness.codes:
+            harness.faults.code = code
+            harness.faults.plan = [Kind.LOST_REQUEST, Kind.LOST_ANSWER]
+            found = store.get_many([name * 64 for name in "abcdef"], timeout=T)
+            assert sorted(record.run_id[0] for record in found) == ["a", "b", "c", "d", "e"]
+
     def test_without_end_are_the_stores_own_error(
         self, harness: Harness, store: Store, run: Run, terms: Terms
     ) -> None:
@@ -174,6 +231,8 @@ class TestLostAnswers:
         harness.faults.plan = [Kind.LOST_REQUEST] * 100
         with pytest.raises(StoreError, match="injected"):
             [*store.list(Query(), timeout=0.5)]
+        with pytest.raises(StoreError, match="injected"):
+            [*store.get_many([run.run_id], timeout=0.5)]
         with pytest.raises(StoreError, match="injected"):
             store.delete(record, timeout=0.5)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.gcloud import Deployed, deploy, parts
+from tests.support.gcloud import Deployed, deploy, first_parts
 
 Deploy = Callable[..., Deployed]
 
@@ -15,7 +15,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deploy:
     done = dict[frozenset[tuple[str, str]], Deployed]()
 
     def once(environment: dict[str, str] | None = None, **answers: str) -> Deployed:
-        chosen = {kind: parts(kind)[0] for kind in ("platform", "store", "auth")} | answers
+        chosen = first_parts() | answers
         changes = environment or {}
         key = frozenset({*chosen.items(), *changes.items()})
         if key not in done:

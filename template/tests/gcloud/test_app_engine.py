@@ -8,7 +8,7 @@ import yaml
 
 from dev.app_yaml import changed
 from tests.gcloud.conftest import Deploy
-from tests.support.gcloud import ROOT, Stopped, deploy, parts
+from tests.support.gcloud import ROOT, Stopped, deploy, first_parts
 
 APP_YAML = ROOT / "app.yaml"
 
@@ -19,9 +19,8 @@ pytestmark = pytest.mark.skipif(
 
 def stopped(folder: Path, **environment: str) -> str:
     """Return what is said at the stop."""
-    chosen = {kind: parts(kind)[0] for kind in ("platform", "store", "auth")}
     with pytest.raises(Stopped) as caught:
-        deploy(folder, chosen, environment)
+        deploy(folder, first_parts(), environment)
     return str(caught.value)
 
 

@@ -51,6 +51,20 @@ class TestCaller:
         assert bool(sent) is (auth in ("iam", "verify"))
 
 
+class TestService:
+    def test_an_attempt_ends_before_its_deadline(self, deployed: Deploy) -> None:
+        """R32."""
+        done = deployed()
+        work_limit = Settings.from_environ(done.environment).request_timeout
+        assert work_limit <= float(done.job["--attempt-deadline"].removesuffix("s"))
+
+    @every_auth
+    def test_it_runs_as_another_account(self, deployed: Deploy, auth: str) -> None:
+        """R34."""
+        done = deployed(auth=auth)
+        assert done.account != done.job.get("--oidc-service-account-email")
+
+
 class TestRetries:
     def test_they_are_those_of_the_retry_budget(self, deployed: Deploy) -> None:
         """R31."""

@@ -7,6 +7,18 @@ from app.dedup.delivery import JobScope, is_run_path, read_delivery
 from tests.support.infra import answers, blocks, plain
 
 
+def test_its_attempts_may_take_as_long_as_the_answer_says() -> None:
+    """R32."""
+    job = blocks("job.tf", "google_cloud_scheduler_job")["job"]
+    assert job["attempt_deadline"] == '"${var.attempt_deadline}s"'
+
+
+def test_its_schedule_is_the_one_that_the_code_knows() -> None:
+    """R30."""
+    assert answers()["schedule"] == defaults.SCHEDULE
+    assert answers()["time_zone"] == defaults.TIME_ZONE
+
+
 def test_the_service_reads_its_project_and_region() -> None:
     """R05."""
     scope = JobScope(defaults.JOB_SCOPE)

@@ -32,12 +32,10 @@ def test_every_variable_is_read() -> None:
 
 
 def test_terraform_and_code_have_the_same_answers() -> None:
-    """R16, R29, R30, R32."""
+    """R16, R29, R32."""
     given = answers()
     assert given["service"] == defaults.SERVICE
     assert given["project"] == defaults.GCP_PROJECT
-    assert given["schedule"] == defaults.SCHEDULE
-    assert given["time_zone"] == defaults.TIME_ZONE
     assert given["attempt_deadline"] == defaults.ATTEMPT_DEADLINE_SECONDS
     assert given["lease"] == defaults.LEASE_SECONDS
     assert given["retention"] * 3600 == defaults.RETENTION_SECONDS

@@ -1,11 +1,15 @@
-"""Fixtures: the command on every store, and the moment of a run that is due."""
+"""Fixtures: the command and the service on every store, and a run that is due."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
 
-from tests.support.command import Command
+from app.dedup.store import Run
+from tests.support.command import Command, run_at
+from tests.support.served import Served, served
 from tests.support.stores import Harness
+from tests.support.work import Work
 
 
 @pytest.fixture
@@ -18,3 +22,20 @@ def command(harness: Harness, capsys: pytest.CaptureFixture[str]) -> Command:
 def due(harness: Harness) -> datetime:
     """A schedule time of an hour ago, by the store's clock."""
     return harness.now().replace(second=0, microsecond=0) - timedelta(hours=1)
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+@pytest.fixture
+def service(harness: Harness, work: Work) -> Iterator[Served]:
+    """The service on the same store, over HTTP."""
+    with served(harness, work) as running:
+        yield running
+
+
+@pytest.fixture
+def run(due: datetime) -> Run:
+    return run_at(due)

@@ -1,6 +1,7 @@
 """The command as a process: its errors, its exit statuses, its defaults (R40)."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.records.__main__ import run
 from app.records.report import Exit
 from app.records.settings import RecordsSettings
 from tests.support.command import ENVIRON, Command, end, run_at
@@ -102,11 +104,39 @@ class TestError:
         assert done.err.startswith("usage: python -m app.records")
 
     def test_of_any_kind_ends_a_process_without_a_traceback(self, tmp_path: Path) -> None:
-        for url in ("", "nowhere", "sqlite:////proc/none/runs.db"):
+        for url in ("", "nowhere", "sqlite:////proc/none/runs.db", "sqlite:///\udcff"):
             done = process("list", folder=tmp_path, RUN_STORE_URL=url)
             assert (done.returncode, done.stdout) == (Exit.FAILED, "")
             assert "Traceback" not in done.stderr
             assert done.stderr
+
+    @pytest.mark.parametrize("redirection", [">&-", ">/dev/full", ">&- 2>&-"])
+    def test_of_the_output_is_one_line_with_its_own_status(
+        self, tmp_path: Path, redirection: str
+    ) -> None:
+        """Status 1 would say that there is something to see to."""
+        shell = f'exec "{sys.executable}" -m app.records list {redirection}'
+        kept = {**os.environ, "PYTHONPATH": str(PROJECT), "RUN_STORE_URL": "sqlite:///runs.db"}
+        done = subprocess.run(
+            ["sh", "-c", shell], cwd=tmp_path, env=kept, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == Exit.FAILED
+        assert done.stderr.startswith("" if "2>" in redirection else "The command failed: OSError")
+        assert done.stderr.count("\n") <= 1
+
+    def test_that_nobody_foresaw_is_one_line_too(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        def fail(*args: object) -> None:
+            raise RuntimeError("a\nsurprise")
+
+        monkeypatch.setattr("app.records.__main__.main", fail)
+        monkeypatch.setattr("app.records.__main__._drop_output", lambda: None)
+        monkeypatch.setattr(logging, "disable", lambda: None)
+        with pytest.raises(SystemExit) as stopped:
+            run([], {})
+        assert stopped.value.code == Exit.FAILED
+        assert capfd.readouterr().err == "The command failed: RuntimeError: a?surprise\n"
 
 
 class TestExitStatus:

@@ -1,6 +1,7 @@
 """`missed` finds exactly the runs that were not completed (R40; bug row 42)."""
 
 import random
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -216,6 +217,14 @@ class TestMissed:
         argv = ("--since", text(time), "--until", text(time + MINUTE))
         assert command.data("missed", *argv)["missed"] == []
 
+    def test_are_looked_up_in_few_calls(self, harness: Harness, command: Command) -> None:
+        """R40: thousands of expected runs, some hundred to a call."""
+        end(harness, run_at(harness.now().replace(second=0, microsecond=0)))
+        harness.faults.calls.clear()
+        data = command.data("missed", "--since", "2d", SCHEDULE="* * * * *")
+        assert data["expected"] == 2880
+        assert len(harness.faults.calls) <= 11
+
     def test_are_not_made_up_for_by_a_forced_run(
         self, harness: Harness, command: Command, due: datetime
     ) -> None:
@@ -265,6 +274,21 @@ class TestRefusal:
         assert "RETENTION_SECONDS" in done.err
         assert "2026-10-14T12:00:00Z" in done.err
         assert command("missed", "--since", "2h", RETENTION_SECONDS="3600").status == 2
+
+    @movable
+    def test_of_too_many_times_names_a_span_with_fewer(
+        self, harness: Harness, command: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A year of minutes would never end."""
+        monkeypatch.setattr("app.records.missed._MOST_TIMES", 1000)
+        year = {"SCHEDULE": "* * * * *", "RETENTION_SECONDS": str(365 * 86_400)}
+        done = command("missed", "--since", "365d", **year)
+        assert (done.status, done.out) == (2, "")
+        assert harness.faults.calls == []
+        assert "more than 1000 scheduled times" in done.err
+        span = shlex.split(done.err.partition("at once: ")[2])
+        assert span[::2] == ["--since", "--until"]
+        assert command.data("missed", *span, **year)["expected"] == 1000
 
     @movable
     @pytest.mark.parametrize(

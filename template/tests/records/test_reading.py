@@ -24,6 +24,7 @@ FIELDS = {
     "forced",
     "claimed_at",
     "finished_at",
+    "payload_sha256",
     "result",
     "written_at",
     "lease_seconds",

@@ -1,25 +1,18 @@
 """`redo` delivers a run again, as Cloud Scheduler would (R40), on every store."""
 
-import shlex
-import shutil
-import socket
-import subprocess
-import threading
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
 
-from app.dedup import Attempt, GiveUp, JobResult
-from app.dedup.delivery import JobScope, Trigger, read_delivery
+from app.dedup.delivery import Delivery, Instant, Trigger
 from app.dedup.record import Status
 from app.dedup.store import Run
 from dev.server import free_port
 from tests.support.command import SERVICE, Command, begin, end, run_at, text
-from tests.support.faults import Kind
-from tests.support.missing import missing
-from tests.support.served import Served, served
+from tests.support.pretending import Reply, pretending, told
+from tests.support.served import Served
 from tests.support.stores import Harness, movable
+from tests.support.work import Work
 
 FIELDS = {
     "run_id",
@@ -32,37 +25,6 @@ FIELDS = {
     "answer",
 }
 """Scripts rely on these names: none is renamed or removed."""
-
-
-class Work:
-    """A job that remembers its attempts and ends as a test wants it."""
-
-    def __init__(self) -> None:
-        self.attempts: list[Attempt] = []
-        self.error: Exception | None = None
-
-    def __call__(self, attempt: Attempt) -> JobResult:
-        self.attempts.append(attempt)
-        if self.error:
-            raise self.error
-        return {"rows": 1}
-
-
-@pytest.fixture
-def work() -> Work:
-    return Work()
-
-
-@pytest.fixture
-def service(harness: Harness, work: Work) -> Iterator[Served]:
-    """The service on the same store, over HTTP."""
-    with served(harness, work) as running:
-        yield running
-
-
-@pytest.fixture
-def run(due: datetime) -> Run:
-    return run_at(due)
 
 
 def raw_status(harness: Harness, run: Run) -> object:
@@ -208,18 +170,63 @@ class TestRefusal:
         assert harness.raw(run.run_id) is None
 
     def test_of_a_record_that_changes_meanwhile(
-        self, harness: Harness, command: Command, service: Served, run: Run
+        self, harness: Harness, command: Command, run: Run
     ) -> None:
         end(harness, run)
-        harness.faults.plan = [
-            Kind.NONE,
-            lambda: harness.edit(run.run_id, {"job_name": "other"}),
-        ]
-        done = command("redo", run.run_id, "--url", service.url)
+
+        def edited() -> Reply:
+            harness.edit(run.run_id, {"job_name": "other"})
+            return told("duplicate", run)
+
+        with pretending(edited) as url:
+            done = command("redo", run.run_id, "--url", url)
         assert done.status == 3
         assert "has changed" in done.err
         assert raw_status(harness, run) == "completed"
+
+
+@movable
+class TestRunThatIsAhead:
+    @pytest.mark.parametrize("forced_runs", ["separate", "shared"])
+    def test_is_left_to_cloud_scheduler(
+        self, harness: Harness, command: Command, service: Served, forced_runs: str
+    ) -> None:
+        """R06: delivered now, it would be a forced run, or be done before its time."""
+        ahead = text(harness.now() + timedelta(hours=1))
+        for argv in (["--url", service.url], [], ["--dry-run"]):
+            done = command("redo", ahead, *argv, FORCED_RUNS=forced_runs)
+            assert (done.status, done.out) == (3, "")
+            assert "still ahead" in done.err
         assert not service.requests
+
+    def test_with_a_record_of_the_scheduled_run_is_left_alone_too(
+        self, harness: Harness, command: Command
+    ) -> None:
+        """R06: by its run id and by its time."""
+        ahead = harness.now() + timedelta(hours=1)
+        run = end(harness, run_at(ahead))
+        for name in (run.run_id, text(ahead)):
+            assert command("redo", name).status == 3
+        assert raw_status(harness, run) == "completed"
+
+
+@movable
+class TestTimeFinerThanMicroseconds:
+    """R03: a record keeps microseconds of a time, its key all of it."""
+
+    TIME = "2026-10-16T11:00:00.123456789Z"
+
+    def test_is_named_by_all_of_it(
+        self, harness: Harness, command: Command, service: Served
+    ) -> None:
+        delivery = Delivery("nightly", Instant.parse(self.TIME), "", "")
+        run_id = delivery.run_id(SERVICE, Trigger.SCHEDULED)
+        run = end(harness, Run(run_id, "nightly", delivery.schedule_time.moment, "", "", False))
+        done = command("redo", run.run_id)
+        assert done.status == 3
+        assert "more than six digits" in done.err
+        assert "finer than microseconds" in command("show", run.run_id).out
+        assert command("redo", self.TIME, "--url", service.url).status == 0
 
 
 class TestForcedRun:
@@ -241,196 +248,6 @@ class TestForcedRun:
         run = end(harness, run_at(ahead))
         data = command.data("redo", text(ahead), "--dry-run", FORCED_RUNS="shared")
         assert data["run_id"] == run.run_id
-
-
-@movable
-class TestAnswer:
-    @pytest.mark.parametrize(
-        ("error", "status", "outcome"),
-        [(ValueError("no"), 500, "failed"), (GiveUp("no"), 200, "gave_up")],
-    )
-    def test_other_than_done_is_told_by_the_exit_status(
-        self,
-        command: Command,
-        service: Served,
-        work: Work,
-        run: Run,
-        error: Exception,
-        status: int,
-        outcome: str,
-    ) -> None:
-        work.error = error
-        argv = ("redo", text(run.schedule_time), "--url", service.url)
-        done = command(*argv, "--json")
-        assert done.status == 1
-        assert (done.data["status"], done.data["answer"]["outcome"]) == (status, outcome)
-        assert f"the answer is {status} {outcome}" in command(*argv).out
-
-    def test_that_is_no_answer_of_the_service_is_told_by_its_status(
-        self, command: Command, service: Served, run: Run
-    ) -> None:
-        done = command("redo", text(run.schedule_time), "--url", f"{service.url}/elsewhere")
-        assert done.status == 1
-        assert "the answer is 404 rejected, There is nothing at this path" in done.out
-
-    def test_that_does_not_come_is_told(self, harness: Harness, command: Command, run: Run) -> None:
-        """The run may go on all the same, so that nothing is said about it."""
-        end(harness, run)
-        with hanging_up() as url:
-            done = command("redo", run.run_id, "--url", url, "--json")
-        assert done.status == 1
-        assert (done.data["deleted"], done.data["delivered"]) == (True, True)
-        assert done.data["status"] is None
-
-
-class hanging_up:  # noqa: N801 used as a function
-    """A server that takes a request and closes the connection."""
-
-    def __enter__(self) -> str:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def __exit__(self, *error: object) -> None:
-        self._thread.join()
-        self._listener.close()
-
-    def _serve(self) -> None:
-        connection, _ = self._listener.accept()
-        connection.recv(65536)
-        connection.close()
-
-
-@movable
-class TestRequest:
-    def test_has_the_headers_that_make_the_key(
-        self, command: Command, service: Served, run: Run
-    ) -> None:
-        command("redo", text(run.schedule_time), "--url", service.url)
-        (request,) = service.requests
-        assert request.headers["x-cloudscheduler"] == ("true",)
-        assert request.headers["x-cloudscheduler-jobname"] == ("nightly",)
-        assert request.headers["x-cloudscheduler-scheduletime"] == (text(run.schedule_time),)
-        assert "authorization" not in request.headers
-        assert "content-type" not in request.headers
-        assert request.body == b""
-
-    def test_has_the_headers_and_the_body_of_the_job(
-        self, command: Command, service: Served, run: Run
-    ) -> None:
-        argv = ("redo", text(run.schedule_time), "--url", service.url, "--body", '{"a":"\u00e4"}')
-        command(*argv)
-        command(*argv, "--header", "Content-Type: application/json", "--header", "X-Mine:1")
-        first, second = service.requests
-        assert first.body == second.body == '{"a":"\u00e4"}'.encode()
-        assert first.headers["content-type"] == ("application/octet-stream",)
-        assert second.headers["content-type"] == ("application/json",)
-        assert second.headers["x-mine"] == ("1",)
-
-    def test_has_the_token_from_the_environment(
-        self, command: Command, service: Served, run: Run
-    ) -> None:
-        """R33; R39: and shows it nowhere."""
-        argv = ("redo", text(run.schedule_time), "--url", service.url, "--json")
-        done = command(*argv, ID_TOKEN="secret.token", AUTH="iam")
-        assert service.requests[0].headers["authorization"] == ("Bearer secret.token",)
-        assert "secret" not in done.out + done.err
-        assert '"Authorization: Bearer $ID_TOKEN"' in done.data["command"]
-
-    @pytest.mark.parametrize(
-        "argv",
-        [
-            ("--url", "localhost:8080"),
-            ("--url", "ftp://localhost"),
-            ("--url", "http://"),
-            ("--url", "http://me@localhost"),
-            ("--url", "http://localhost/a b"),
-            ("--url", "http://localhost:99999"),
-            ("--url", "http://localhost/#top"),
-            ("--header", "no header"),
-            ("--header", "X-A: 1\r\nX-B: 2"),
-            ("--header", "X-CloudScheduler-JobName: other"),
-            ("--header", "Authorization: Bearer secret"),
-            ("--body", "\udcff"),
-        ],
-    )
-    def test_that_makes_no_sense_is_refused_before_anything_is_done(
-        self, harness: Harness, command: Command, run: Run, argv: tuple[str, ...]
-    ) -> None:
-        end(harness, run)
-        before = harness.raw(run.run_id)
-        done = command("redo", run.run_id, *argv)
-        assert (done.status, done.out) == (2, "")
-        assert argv[0] in done.err
-        assert harness.raw(run.run_id) == before
-
-    def test_with_a_token_that_is_none_is_refused_without_showing_it(
-        self, command: Command, run: Run
-    ) -> None:
-        done = command("redo", text(run.schedule_time), ID_TOKEN="secret\nX-A: 1")
-        assert done.status == 2
-        assert "ID_TOKEN" in done.err
-        assert "secret" not in done.err
-
-
-@movable
-@pytest.mark.parametrize("scope", JobScope)
-class TestScope:
-    """R05: the delivery says project and location in the place that the service reads."""
-
-    def test_is_delivered_where_the_service_reads_it(
-        self, harness: Harness, command: Command, work: Work, run: Run, scope: JobScope
-    ) -> None:
-        argv = [] if scope is JobScope.NONE else ["--location", "us-central1"]
-        with served(harness, work, job_scope=scope) as service:
-            url = ("--url", f"{service.url}/")
-            done = command("redo", text(run.schedule_time), *argv, *url, "--json", JOB_SCOPE=scope)
-            assert done.status == 0
-            again = command("redo", done.data["run_id"], *url, JOB_SCOPE=scope)
-            assert again.status == 0
-        assert [each.run_id for each in work.attempts] == [done.data["run_id"]] * 2
-        assert {each.location for each in work.attempts} == {argv[-1] if argv else ""}
-
-    def test_is_in_the_printed_command(
-        self, harness: Harness, command: Command, work: Work, run: Run, scope: JobScope
-    ) -> None:
-        """Which does what it says, in a shell."""
-        if shutil.which("curl") is None:
-            missing("curl", "it is not installed")
-        argv = [] if scope is JobScope.NONE else ["--location", "us-central1"]
-        done = command(
-            *("redo", text(run.schedule_time), *argv, "--body", "it's $HOME"),
-            *("--header", 'X-Mine: "1" `2`'),
-            JOB_SCOPE=scope,
-        )
-        line = done.out.splitlines()[-1]
-        assert line.startswith("curl ")
-        with served(harness, work, job_scope=scope) as service:
-            subprocess.run(
-                ["sh", "-c", line],
-                env={"SERVICE_URL": service.url, "PATH": "/usr/bin:/bin"},
-                capture_output=True,
-                check=True,
-            )
-        (request,) = service.requests
-        assert request.body == b"it's $HOME"
-        assert request.headers["x-mine"] == ('"1" `2`',)
-        (attempt,) = work.attempts
-        data = command.data("redo", text(run.schedule_time), *argv, "--dry-run", JOB_SCOPE=scope)
-        assert attempt.run_id == data["run_id"]
-
-
-@movable
-def test_printed_command_stands_for_the_run(command: Command, run: Run) -> None:
-    """Even where no curl is at hand to prove it."""
-    words = shlex.split(command.data("redo", text(run.schedule_time), AUTH="iam")["command"])
-    fields = [words[place + 1].partition(": ") for place, word in enumerate(words) if word == "-H"]
-    headers = {name.lower(): (value,) for name, _, value in fields}
-    delivery = read_delivery(headers, "/", {}, JobScope.NONE)
-    assert delivery.run_id(SERVICE, Trigger.SCHEDULED) == run.run_id
-    assert headers["authorization"] == ("Bearer $ID_TOKEN",)
-    assert words[-1] == "$SERVICE_URL/"
 
 
 def test_dry_run_changes_nothing(

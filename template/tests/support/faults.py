@@ -13,6 +13,8 @@ class Kind(Enum):
     """The call never reaches the store."""
     LOST_ANSWER = auto()
     """The store does what it was asked, and nobody hears of it."""
+    REFUSED = auto()
+    """The store says that it does not do it."""
 
 
 @dataclass

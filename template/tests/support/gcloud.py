@@ -14,19 +14,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 _FAKE = Path(__file__).with_name("fake_gcloud")
+_SETTINGS = {"target": "TARGET_KIND"}
+"""Where deploy/config.sh says the choice, if not by the kind's own name."""
 
 
 def parts(kind: str) -> list[str]:
-    """Return which parts of a kind (platform, store, auth) this project has, the chosen one first.
+    """Return which parts of a kind (kind, target, platform, store, auth) this project has.
 
-    Some need a file that only their own projects have.
+    The chosen one is the first. Some need a file that only their own projects have.
     """
     config = (ROOT / "deploy" / "config.sh").read_text()
-    (chosen,) = re.findall(rf"(?m)^{kind.upper()}=(.*)$", config)
+    chosen = re.findall(rf"(?m)^{_SETTINGS.get(kind, kind.upper())}=(.*)$", config)
     needed = {"app-engine": ROOT / "app.yaml"}
     there = {path.stem for path in (ROOT / "deploy" / kind).glob("*.sh")}
     there = {part for part in there if part not in needed or needed[part].exists()}
-    return [chosen, *sorted(there - {chosen})]
+    return [*chosen, *sorted(there - set(chosen))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,12 @@ class Stopped(Exception):
     """A script has stopped. `str()` is what it said."""
 
 
+def first_parts() -> dict[str, str]:
+    """Return the first part of each kind that this project has."""
+    kinds = ("kind", "target", "platform", "store", "auth")
+    return {kind: parts(kind)[0] for kind in kinds if parts(kind)}
+
+
 def deploy(
     folder: Path,
     answers: dict[str, str],
@@ -151,6 +159,7 @@ def deploy(
     for kind, name in answers.items():
         text = re.sub(rf"(?m)^{kind.upper()}=.*$", f"{kind.upper()}={name}", text)
     config.write_text(text)
+    (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()
     if (ROOT / "app.yaml").exists():
@@ -173,6 +182,7 @@ def deploy(
         "PARTS": os.fspath(_FAKE),
         "SERVICE": "nightly-report",
         "THERE": "app services describe default",
+        **_owners(answers.get("target", "")),
     }
     for script in ("setup.sh", "deploy.sh"):
         result = subprocess.run(
@@ -185,6 +195,23 @@ def deploy(
         if result.returncode:
             raise Stopped(result.stdout + result.stderr)
     return Deployed([_call(record) for record in calls.read_text().split("\x1e")[:-1]])
+
+
+def _owners(target: str) -> dict[str, str]:
+    """What the owner sets before the first deployment, whatever kind of service it is."""
+    settings = {
+        "CALLERS": "one@example.iam.gserviceaccount.com,two@example.iam.gserviceaccount.com",
+        "STEP_URL": "https://step.example/charge",
+        "STEP_AUDIENCE": "",
+        "TARGET_ACCOUNT": "acting@example.iam.gserviceaccount.com",
+        "TARGET_KIND": target,
+    }
+    if target:
+        script = (ROOT / "deploy" / "target" / f"{target}.sh").read_text()
+        forms = re.findall(r"projects/PROJECT/[A-Za-z/]+|https://HOST/PATH", script)
+        if forms:
+            settings["TARGET"] = forms[0].lower()
+    return settings
 
 
 def _call(record: str) -> Call:

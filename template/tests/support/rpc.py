@@ -63,6 +63,8 @@ class Interceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterc
         fault = faults.next(self._names.get(method, method))
         if fault is Kind.LOST_REQUEST:
             raise Injected(faults.code)
+        if fault is Kind.REFUSED:
+            raise Injected("PERMISSION_DENIED")
         call = proceed(details, request)
         if fault is Kind.LOST_ANSWER:
             receive(call)

@@ -18,14 +18,6 @@ from tests.support.faults import Kind
 from tests.support.service import Answer, LocalService
 from tests.support.stores.sqlite import LossyHarness
 
-BODY: dict[str, dict[str, object]] = {
-    "cloud_tasks": {"task": {"httpRequest": {"url": "https://work.example.com/", "body": ""}}},
-    "bigquery": {"configuration": {"query": {"query": "SELECT 1", "useLegacySql": False}}},
-    "cloud_build": {"source": {"branchName": "main", "substitutions": {"_KIND": "report"}}},
-    "cloud_run_job": {"overrides": {"containerOverrides": [{"args": ["report"]}]}},
-}
-"""The job's request body, where the target needs more than any JSON."""
-
 
 class Killed(BaseException):
     """The process ends, and nothing that it would do afterwards happens."""
@@ -40,7 +32,6 @@ class Proxied:
         self.target = open_target(stand_in.api.target, stand_in.url, harness.fake.clock)
         self.proxy = Proxy(self.target, separate_forced_runs=True)
         self.name = type(self.target).__module__.rpartition(".")[2]
-        self.body = BODY.get(self.name, {})
 
     @property
     def searches(self) -> bool:
@@ -66,7 +57,11 @@ class Proxied:
     ) -> Answer:
         """Deliver the run so many minutes ago; the proxy `dies` `before` or `after` its call."""
         service = LocalService(self.harness, self._mortal(dies), **changes)
-        content = body if isinstance(body, bytes) else json.dumps(body or self.body).encode()
+        content = (
+            body
+            if isinstance(body, bytes)
+            else json.dumps(self.stand_in.api.body if body is None else body).encode()
+        )
         answer = service.handle(headers=headers_of(minutes), body=content)
         self.harness.faults.plan.clear()
         return answer

@@ -30,7 +30,7 @@ _ADDED: Final = {
     "google_service_account": """{
       email  = "${self.account_id}@${local.made_up.domain}"
       member = "serviceAccount:${self.account_id}@${local.made_up.domain}"
-      name   = "projects/${var.project}/serviceAccounts/${self.account_id}"
+      name   = "projects/${var.project}/serviceAccounts/${self.account_id}@${local.made_up.domain}"
     }""",
     "google_redis_instance": """{
       host            = "10.0.0.3"
@@ -100,6 +100,9 @@ class Configuration:
         blocks = [each.body for each in self.resources] + [self.locals, self.outputs]
         text = json.dumps(blocks)
         named = {f"{kind}.{name}" for kind, name in re.findall(r"\b(var|local)\.(\w+)", text)}
+        # A variable's rule names the variable itself, which is no use of it.
+        rules = json.dumps(self.variables)
+        named |= {f"local.{name}" for name in re.findall(r"\blocal\.(\w+)", rules)}
         return named | {f"{kind}.{name}" for kind, name in _REFERENCE.findall(text)}
 
 
@@ -178,6 +181,8 @@ def _pairs(collection: str) -> str:
 def _text(value: Any) -> str:
     """A parsed value as an expression, in which resources are local values."""
     match value:
+        case None:
+            return "null"
         case bool():
             return str(value).lower()
         case str() if value.startswith("${"):

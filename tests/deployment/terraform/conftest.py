@@ -12,7 +12,7 @@ from tests.rendering import render
 
 # Of the answers that are no texts or numbers, those that Terraform's own files depend on. A
 # function differs from a container in how its image is built alone.
-SEEN = ("platform", "store", "auth", "job_scope")
+SEEN = ("platform", "store", "auth", "job_scope", "kind", "target")
 
 EDGES: dict[str, dict[str, Any]] = {
     "a function": {"platform": "cloud-run-functions"},
@@ -28,6 +28,8 @@ EDGES: dict[str, dict[str, Any]] = {
     "a short name": {"service": "a"},
     "a project of a domain": {"gcp_project": "example.com:my-project"},
     "texts like code": {"project_name": '${x} %{y} "it\'s" \\n é 😀', "service": "x"},
+    "a long name of a workflow": {"service": "a" * 48 + "z", "kind": "proxy"},
+    "a step of a project of a domain": {"gcp_project": "example.com:my-project", "kind": "step"},
     "times at their limits": {
         "schedule": "0 */6 * * *",
         "attempt_deadline": 1800,
@@ -50,12 +52,13 @@ def terraform() -> str:
 
 
 def _seen_by_terraform() -> list[matrix.Answers]:
-    """One variant for each combination of the choices that Terraform's files depend on."""
-    first = dict[tuple[str, ...], matrix.Answers]()
-    for answers in matrix.possible():
-        if answers["deploy"] == "terraform" and answers["platform"] != "cloud-run-functions":
-            first.setdefault(tuple(answers[name] for name in SEEN), answers)
-    return list(first.values())
+    """As many variants as it takes for every two choices to meet on which the files depend."""
+    every = [
+        answers
+        for answers in matrix.possible()
+        if answers["deploy"] == "terraform" and answers["platform"] != "cloud-run-functions"
+    ]
+    return matrix.every_two(SEEN, every)
 
 
 @pytest.fixture(scope="session")
@@ -67,9 +70,11 @@ def infrastructure(template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     shutil.copytree(template / "template" / "infra", folder / "template" / "infra")
     tables = Path("template", "app", "dedup", "stores", "spanner.sql")
     (folder / tables).parent.mkdir(parents=True)
+    for name in ("job_body.json.jinja", "workflow.yaml", "app.yaml.jinja"):
+        shutil.copy(template / "template" / name, folder / "template")
     shutil.copy(template / tables, folder / tables)
-    for file in (*(template / "template").glob("{{*"), template / "template" / "app.yaml.jinja"):
-        shutil.copy(file, folder / "template")
+    for answers in (template / "template").glob("{{*"):
+        shutil.copy(answers, folder / "template")
     return folder
 
 

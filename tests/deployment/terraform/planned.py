@@ -1,5 +1,6 @@
 """What Terraform files come to, as the table of what has to be deployed says it."""
 
+import base64
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 import yaml
 
+from tests.deployment import targets
 from tests.deployment.expected import (
     AppEngineService,
     Connector,
@@ -24,6 +26,7 @@ from tests.deployment.expected import (
     Service,
     Spanner,
     Store,
+    Workflow,
     app_bucket,
     app_host,
     email,
@@ -43,6 +46,11 @@ _PLACES: Final[Mapping[str, Callable[[dict[str, Any]], str]]] = {
     "google_spanner_database_iam_member": lambda _: "database",
     "google_storage_bucket_iam_member": lambda _: "bucket",
     "google_secret_manager_secret_iam_member": lambda binding: f"secret {binding['secret_id']}",
+    "google_cloud_run_v2_job_iam_member": lambda binding: f"job {binding['name']}",
+    "google_cloud_tasks_queue_iam_member": lambda binding: f"queue {binding['name']}",
+    "google_service_account_iam_member": (
+        lambda binding: f"account {binding['service_account_id'].rpartition('/')[2]}"
+    ),
 }
 """What a role is on, by the type of the resource that gives it."""
 
@@ -60,17 +68,7 @@ class Plan:
         answers = yaml.safe_load((project / ".copier-answers.yml").read_text())
         configuration = Configuration.read(project / "infra")
         domain = email(answers["gcp_project"], "").removeprefix("@")
-        given = {"retries": json.dumps(asdict(retries(answers)))}
-        if answers["platform"] == "app-engine":
-            project_id, region = answers["gcp_project"], answers["region"]
-            app = {
-                "locationId": PLACES.get(region, region),
-                "defaultHostname": app_host(project_id),
-                "codeBucket": app_bucket(project_id),
-            }
-            given |= {"app": json.dumps(app), "deployed": "true"}
-        else:
-            given["image"] = IMAGE
+        given = _given(answers)
         values = evaluate(configuration, work, domain=domain, **given | variables)
         return cls(project, values)
 
@@ -102,32 +100,37 @@ class Plan:
             store=self._store(),
             service=self._service(accounts),
             job=self._job(accounts),
+            workflow=self._workflow(accounts),
         )
 
     def _roles(self, accounts: Mapping[str, str]) -> frozenset[Role]:
+        own = self.values["output.project"]
         given = {address.partition(".")[0] for address in self.values if "_iam_" in address}
         assert given <= _PLACES.keys()
         found = set[Role]()
         for kind in given:
             for binding in self.all(kind):
                 (condition,) = binding.get("condition", [{"expression": ""}])
-                account, place = accounts[binding["member"]], _PLACES[kind](binding)
+                address = binding["member"].removeprefix("serviceAccount:")
+                account, place = accounts.get(binding["member"], address), _PLACES[kind](binding)
+                if binding.get("project", own) != own and place == "project":
+                    place = f"project {binding['project']}"
                 found.add(Role(account, binding["role"], place, condition=condition["expression"]))
         return frozenset(found)
 
     def _store(self) -> Store:
-        if self.all("google_firestore_database"):
-            return self._firestore()
+        if "google_firestore_database.runs" in self.values:
+            return self._firestore("runs")
         if self.all("google_spanner_instance"):
             return self._spanner()
         return self._memorystore()
 
-    def _firestore(self) -> Firestore:
-        database = self.one("google_firestore_database")
-        fields = self.all("google_firestore_field")
+    def _firestore(self, name: str) -> Firestore:
+        database = self.values[f"google_firestore_database.{name}"]
+        every = self.all("google_firestore_field")
+        fields = [field for field in every if field["database"] == database["name"]]
         (ttl_field,) = [field["field"] for field in fields if field.get("ttl_config") == [{}]]
         (collection,) = {field["collection"] for field in fields}
-        assert {field["database"] for field in fields} == {database["name"]}
         assert database["type"] == "FIRESTORE_NATIVE"
         return Firestore(
             database=database["name"],
@@ -280,7 +283,22 @@ class Plan:
         assert target or step["name"].endswith("/docker")
         return str(target.removeprefix(option))
 
-    def _job(self, accounts: Mapping[str, str]) -> Job:
+    def _workflow(self, accounts: Mapping[str, str]) -> Workflow | None:
+        if not self.all("google_workflows_workflow"):
+            return None
+        workflow = self.one("google_workflows_workflow")
+        assert workflow["source_contents"] == (self.project / "workflow.yaml").read_text()
+        address = workflow["service_account"].rpartition("/")[2]
+        return Workflow(
+            name=workflow["name"],
+            account=accounts[f"serviceAccount:{address}"],
+            env=workflow["user_env_vars"],
+            records=self._firestore("workflow"),
+        )
+
+    def _job(self, accounts: Mapping[str, str]) -> Job | None:
+        if not self.all("google_cloud_scheduler_job"):
+            return None
         job = self.one("google_cloud_scheduler_job")
         (target,) = job.get("http_target") or job["app_engine_http_target"]
         (retry,) = job["retry_config"]
@@ -303,8 +321,28 @@ class Plan:
                 max_retry_duration=_seconds(retry["max_retry_duration"]),
             ),
             service=routing.get("service", ""),
+            body=base64.b64decode(target["body"] or "").decode().strip(),
             method=target["http_method"],
         )
+
+
+def _given(answers: dict[str, Any]) -> dict[str, str]:
+    """What `make` and the owner set."""
+    kind = targets.kind(answers)
+    given = {name.lower(): value for name, value in kind.given.items()}
+    if "callers" in given:
+        given["callers"] = json.dumps(given["callers"].split(","))
+    if kind.has_job:
+        given["retries"] = json.dumps(asdict(retries(answers)))
+    if answers["platform"] != "app-engine":
+        return given | {"image": IMAGE}
+    project, region = answers["gcp_project"], answers["region"]
+    app = {
+        "locationId": PLACES.get(region, region),
+        "defaultHostname": app_host(project),
+        "codeBucket": app_bucket(project),
+    }
+    return given | {"app": json.dumps(app), "deployed": "true"}
 
 
 def _each(value: dict[str, Any]) -> list[dict[str, Any]]:

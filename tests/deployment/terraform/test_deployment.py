@@ -29,7 +29,8 @@ class TestEveryVariant:
         table = expected.expected(answers, PROJECT_NUMBER)
         wanted = replace(table, apis=table.apis | ITS_OWN_APIS)
         assert asdict(plan.deployment()) == asdict(wanted)
-        assert plan.one("google_cloud_scheduler_job")["description"] == answers["project_name"]
+        for job in plan.all("google_cloud_scheduler_job"):
+            assert job["description"] == answers["project_name"]
 
     def test_nothing_calls_before_there_is_a_service(
         self, terraform_project: Path, plan: Plan, tmp_path: Path
@@ -37,15 +38,13 @@ class TestEveryVariant:
         on_app_engine = "output.app_yaml" in plan.values
         none = {"deployed": "false"} if on_app_engine else {"image": ""}
         before = Plan.of(terraform_project, tmp_path / "work", **none).values
-        absent = {address for address, value in before.items() if value in ([], "", False)}
-        its_own = (
-            {"output.deployed"}
-            if on_app_engine
-            else {"google_cloud_run_v2_service.service", "output.image"}
-        )
-        assert absent - {"google_cloud_run_v2_service_iam_member.caller"} == {
-            "google_cloud_scheduler_job.job",
+        absent = {address for address, value in before.items() if value in ([], {}, "", False)}
+        service = "google_cloud_run_v2_service"
+        its_own = {"output.deployed"} if on_app_engine else {f"{service}.service", "output.image"}
+        job = "google_cloud_scheduler_job.job"
+        assert absent - {f"{service}_iam_member.callers"} == {
             *its_own,
+            *([job] if job in before else []),
         }
         assert all(before[address] == plan.values[address] for address in before.keys() - absent)
 
@@ -55,10 +54,11 @@ class TestEveryVariant:
         """And all of it goes once the protection is off, but what has to be named for that."""
         bare = Plan.of(terraform_project, tmp_path / "work", deletion_protection="false")
         # The service of App Engine is not Terraform's.
-        for service in plan.all("google_cloud_run_v2_service"):
-            assert service["deletion_protection"]
-        for service in bare.all("google_cloud_run_v2_service"):
-            assert not service["deletion_protection"]
+        for kind in ("google_cloud_run_v2_service", "google_workflows_workflow"):
+            assert all(each["deletion_protection"] for each in plan.all(kind))
+            assert not any(each["deletion_protection"] for each in bare.all(kind))
+        if (bare_workflow := bare.deployment().workflow) is not None:
+            assert not bare_workflow.records.delete_protection
         match bare.deployment().store:
             case expected.Firestore(delete_protection=protected):
                 assert not protected

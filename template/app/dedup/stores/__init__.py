@@ -3,7 +3,6 @@
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final
-from urllib.parse import urlsplit
 
 from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.store import Store
@@ -16,17 +15,24 @@ def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
 
     Raises:
         ValueError: the URL is malformed, or no store of this project has its scheme. The message
-            says which there are and how to get another.
+            says which there are and how to get another, and quotes no part of the URL that may
+            be a password.
     """
-    scheme = urlsplit(url).scheme
-    if scheme not in supported_schemes():
+    scheme = scheme_of(url)
+    if scheme is None:
         raise ValueError(
-            f"the scheme {scheme!r} is not supported here; this project has"
+            f"its scheme is not supported here; this project has"
             f" {', '.join(store_forms())}. Another store is added by the template's question"
             " `store`: copier update -d store=NAME"
         )
     store: Store = import_module(f"{__name__}.{scheme}").open_url(url, clock)
     return store
+
+
+def scheme_of(url: str) -> str | None:
+    """Return the scheme of `url` if a store of this project has it, whatever comes after."""
+    scheme = url.partition(":")[0].lower()
+    return scheme if scheme in supported_schemes() else None
 
 
 def supported_schemes() -> list[str]:

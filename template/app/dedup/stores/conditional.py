@@ -1,15 +1,16 @@
 """The protocol over any store that can write under a condition (R10-R17, R26).
 
 A store gives four primitives: create if absent, read, replace and remove if unchanged. Each answer
-is one of: done, the condition did not hold (`Conflict`), nobody knows (`Unclear`), or refused for
-good (`StoreError`). The operations below turn them into certain answers: what is unclear is read
-back and compared by `attempt_id`, and written again under the same condition. All loops are
-bounded by the operation's time.
+is one of: done, the condition did not hold (`Conflict`), nobody knows (`Unclear`), or surely not
+done (`StoreError`). The operations below turn them into certain answers: what is unclear is read
+back and compared by `attempt_id`, and written again under the same condition. What was surely not
+done ends an operation, except for `finish`, which tries again (R25). All loops are bounded by the
+operation's time.
 """
 
 import builtins
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -32,7 +33,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
-from app.dedup.stores.budget import Budget, resolved
+from app.dedup.stores.budget import Budget, insisted, pages, resolved
 from app.logs import Log
 
 _UNDO_TIMEOUT: Final = 2.0
@@ -62,8 +63,8 @@ class ConditionalStore(ABC):
         """Write a record where none is; `Conflict` if there is one."""
 
     @abstractmethod
-    def _read(self, run_id: str, limit: float) -> Record | None:
-        """Read a record with the store's time of the read."""
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
+        """Read the records that are there of some keys, each with the store's time of the read."""
 
     @abstractmethod
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
@@ -94,7 +95,12 @@ class ConditionalStore(ABC):
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         """Read a record, in as many tries as the time allows."""
-        return self._until_clear(partial(self._read, run_id), timeout)
+        return self._until_clear(partial(self._read_one, run_id), timeout)
+
+    def get_many(self, run_ids: Iterable[str], *, timeout: float) -> Iterator[Record]:
+        """Read records page by page, each in as many tries as the time allows."""
+        for page in pages(run_ids):
+            yield from self._until_clear(partial(self._read, page), timeout)
 
     def delete(self, record: Record, *, timeout: float) -> bool:
         """Delete a record that is as it was read: one call."""
@@ -135,7 +141,7 @@ class ConditionalStore(ABC):
                     problem = error
                     budget.pause()
                 try:
-                    record = self._read(run.run_id, budget.limit())
+                    record = self._read_one(run.run_id, budget.limit())
                 except Unclear as error:
                     problem = error
                     budget.pause()
@@ -181,7 +187,7 @@ class ConditionalStore(ABC):
     def finish(
         self, claim: Claim, status: Status, result: str | None, *, timeout: float
     ) -> Lost | None:
-        """Make the record final: one call."""
+        """Make the record final: one call, again and again where it is refused (R25)."""
         now = self._now()
         fields = {
             "status": status.value,
@@ -197,7 +203,10 @@ class ConditionalStore(ABC):
                 and record.attempt_id == claim.attempt_id
             )
 
-        answer = self._change(claim, fields, happened, timeout)
+        def write(left: float, problem: StoreError | None) -> Stamp | Lost:
+            return self._change(claim, fields, happened, left, problem)
+
+        answer = insisted(self._clock, timeout, write)
         return answer if isinstance(answer, Lost) else None
 
     def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
@@ -211,6 +220,10 @@ class ConditionalStore(ABC):
 
         answer = self._change(claim, fields, happened, timeout)
         return answer if isinstance(answer, Lost) else None
+
+    def _read_one(self, run_id: str, limit: float) -> Record | None:
+        found = self._read([run_id], limit)
+        return found[0] if found else None
 
     def _until_clear(self, read: Callable[[float], _Answer], timeout: float) -> _Answer:
         """Return what `read`, given the limit of a call, answers in a try that is clear (R26)."""
@@ -230,16 +243,16 @@ class ConditionalStore(ABC):
         fields: Fields | None,
         happened: Callable[[Record | None, Stamp], bool],
         timeout: float,
+        problem: StoreError | None = None,
     ) -> Stamp | Lost:
         """Write `fields` (None: delete) while the record is the claim's (R19, R26).
 
         `happened` tells from what was read back, and from the stamp before the write, whether an
-        unclear write took effect.
+        unclear write took effect. `problem` is what went wrong with earlier writes of the same.
         """
         run_id = claim.run.run_id
         budget = Budget(self._clock, timeout)
         stamp = claim.stamp
-        problem: StoreError | None = None
         with self._atomic(timeout):
             for _ in budget:
                 try:
@@ -253,7 +266,7 @@ class ConditionalStore(ABC):
                     problem = error
                     budget.pause()
                 try:
-                    record = self._read(run_id, budget.limit())
+                    record = self._read_one(run_id, budget.limit())
                 except Unclear as error:
                     problem = error
                     budget.pause()
@@ -300,7 +313,7 @@ class ConditionalStore(ABC):
         """Give back a claim that may have been made, as far as that can be done (R26)."""
         budget = Budget(self._clock, _UNDO_TIMEOUT)
         try:
-            record = self._read(run_id, budget.limit())
+            record = self._read_one(run_id, budget.limit())
             if record is None or not record.held_by(attempt_id):
                 return
             if recovered:

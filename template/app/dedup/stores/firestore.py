@@ -5,14 +5,15 @@ A write's condition is the document's `update_time`, and both clocks of a lease,
 would report a lost answer as a conflict with oneself.
 """
 
+import builtins
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from google.api_core import exceptions
 from google.api_core.retry import Retry, if_exception_type
@@ -28,6 +29,7 @@ from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp
 from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
+from app.urls import options, split
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -64,12 +66,11 @@ def open_url(url: str, clock: Clock) -> "FirestoreStore":
     Raises:
         ValueError: the URL has no project, or has parts that mean nothing here.
     """
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    collection = query.pop("collection", "scheduler_runs")
+    parts = split(url)
+    collection = options(parts.query, ("collection",)).get("collection", "scheduler_runs")
     database = unquote(parts.path).removeprefix("/") or "(default)"
     names = (unquote(parts.netloc), database, collection)
-    if query or parts.fragment or not all(map(_NAME.fullmatch, names)):
+    if parts.fragment or not all(map(_NAME.fullmatch, names)):
         raise ValueError(
             "expected firestore://PROJECT/DATABASE?collection=COLLECTION,"
             " for example firestore://my-project/(default)"
@@ -126,13 +127,14 @@ class FirestoreStore(ConditionalStore):
             written = self._document(run_id).create(dict(fields), retry=None, timeout=limit)
         return _stamp(written.update_time)
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
+        documents = [self._document(run_id) for run_id in run_ids]
         with _errors():
             # Only what is read: a person's field may be of a kind that the client cannot decode.
-            found = self._document(run_id).get(FIELDS, retry=None, timeout=limit)
-        if not found.exists:
-            return None
-        return _record(found)
+            found = [*self._connected().get_all(documents, FIELDS, retry=None, timeout=limit)]
+        if len(found) < len(set(run_ids)):
+            raise Unclear("Firestore did not answer clearly: its answer broke off")
+        return [_record(each) for each in found if each.exists]
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with _errors(conflict=_CHANGED):

@@ -14,11 +14,10 @@ on top of it, and a release deletes the row. The lease then counts from the last
 import builtins
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
 
 from google.api_core import exceptions
 from google.cloud.spanner_v1 import COMMIT_TIMESTAMP, KeySetPB, Mutation, SpannerClient
@@ -29,6 +28,7 @@ from app.dedup.record import Fields, Record, Stamp
 from app.dedup.store import Query
 from app.dedup.stores.conditional import ConditionalStore, Unclear
 from app.dedup.stores.spanner_session import SpannerSession, connect, store_errors, wire_value
+from app.urls import options, split
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE: Final = 500
@@ -52,11 +52,10 @@ def open_url(url: str, clock: Clock) -> "SpannerStore":
     Raises:
         ValueError: the URL lacks a part, or has parts that mean nothing here.
     """
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    table = query.pop("table", "scheduler_runs")
+    parts = split(url)
+    table = options(parts.query, ("table",)).get("table", "scheduler_runs")
     place = _PLACE.fullmatch(parts.netloc + parts.path)
-    if place is None or query or parts.fragment or not _TABLE.fullmatch(table):
+    if place is None or parts.fragment or not _TABLE.fullmatch(table):
         raise ValueError(
             "expected spanner://PROJECT/INSTANCE/DATABASE?table=TABLE,"
             " for example spanner://my-project/my-instance/scheduler"
@@ -125,9 +124,8 @@ class SpannerStore(ConditionalStore):
         ]
         return _stamp(version, self._session.commit(mutations, limit, _THERE))
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
-        found = self._select("r.run_id = @run_id", {"run_id": run_id}, limit)
-        return found[0] if found else None
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
+        return self._select("r.run_id IN UNNEST(@run_ids)", {"run_ids": [*run_ids]}, limit)
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         version = _new_version()

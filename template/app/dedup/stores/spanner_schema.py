@@ -3,8 +3,9 @@
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from typing import Final
 
 import grpc
 from google.api_core import exceptions
@@ -19,6 +20,8 @@ from google.cloud.spanner_admin_instance_v1.services.instance_admin.transports.g
 )
 
 from app.dedup.stores.spanner_session import EMULATOR
+
+_PAUSE: Final = 0.5
 
 
 def statements(table: str) -> dict[str, str]:
@@ -42,22 +45,19 @@ def create(database: str, table: str, timeout: float) -> list[str]:
     channel = DatabaseAdminGrpcTransport(channel=grpc.insecure_channel(host)) if host else None
     wanted = statements(table)
     with DatabaseAdminClient(transport=channel) as client:
-        try:
-            there = client.get_database_ddl(
-                database=database, retry=None, timeout=_left(end)
-            ).statements
-        except exceptions.NotFound:
-            operation = client.create_database(
-                request=CreateDatabaseRequest(
-                    parent=instance,
-                    create_statement=f"CREATE DATABASE `{name}`",
-                    extra_statements=[*wanted.values()],
-                ),
-                retry=None,
-                timeout=_left(end),
+        while (there := _ddl(client, database, end)) is None:
+            request = CreateDatabaseRequest(
+                parent=instance,
+                create_statement=f"CREATE DATABASE `{name}`",
+                extra_statements=[*wanted.values()],
             )
-            _wait(operation, end)
-            return [*made, f"database {database}", *(f"table {each}" for each in wanted)]
+            try:
+                _wait(client.create_database(request, retry=None, timeout=_left(end)), end)
+            except exceptions.AlreadyExists:
+                # Somebody else makes it at this moment.
+                time.sleep(min(_PAUSE, _left(end)))
+            else:
+                return [*made, f"database {database}", *(f"table {each}" for each in wanted)]
         missing = {each: wanted[each] for each in wanted if not _has(there, each)}
         if missing:
             operation = client.update_database_ddl(
@@ -67,27 +67,40 @@ def create(database: str, table: str, timeout: float) -> list[str]:
         return [*made, *(f"table {each}" for each in missing)]
 
 
+def _ddl(client: DatabaseAdminClient, database: str, end: float) -> Sequence[str] | None:
+    """Return the statements of a database, or None where there is none."""
+    try:
+        found = client.get_database_ddl(database=database, retry=None, timeout=_left(end))
+    except exceptions.NotFound:
+        return None
+    return found.statements
+
+
 def _emulated_instance(host: str, instance: str, end: float) -> list[str]:
     project, _, name = instance.partition("/instances/")
     transport = InstanceAdminGrpcTransport(channel=grpc.insecure_channel(host))
     with InstanceAdminClient(transport=transport) as client:
         try:
             client.get_instance(name=instance, retry=None, timeout=_left(end))
+            return []
         except exceptions.NotFound:
+            wanted = Instance(
+                config=f"{project}/instanceConfigs/emulator-config",
+                display_name=name,
+                node_count=1,
+            )
+        try:
             operation = client.create_instance(
                 parent=project,
                 instance_id=name,
-                instance=Instance(
-                    config=f"{project}/instanceConfigs/emulator-config",
-                    display_name=name,
-                    node_count=1,
-                ),
+                instance=wanted,
                 retry=None,
                 timeout=_left(end),
             )
             _wait(operation, end)
-            return [f"instance {instance}"]
-        return []
+        except exceptions.AlreadyExists:
+            return []
+        return [f"instance {instance}"]
 
 
 def _has(ddl: Iterable[str], table: str) -> bool:

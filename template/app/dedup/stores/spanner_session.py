@@ -5,6 +5,7 @@ and export metrics from a thread of its own.
 """
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,12 @@ _STRONG: Final = TransactionSelector(
     )
 )
 
+_TYPES: Final = {
+    datetime: Type(code=TypeCode.TIMESTAMP),
+    list: Type(code=TypeCode.ARRAY, array_element_type=Type(code=TypeCode.STRING)),
+}
+"""Types of a query's parameters that Spanner would take for text."""
+
 _REFUSALS: Final = (
     exceptions.BadRequest,
     exceptions.Unauthorized,
@@ -58,7 +65,8 @@ _REFUSALS: Final = (
 )
 """Answers that say for sure that nothing was written. All others are unclear (R26)."""
 
-_MISSING: Final = " (`python -m app.records init` makes the database and the tables)"
+_MISSING: Final = re.compile(r"\b(table|database) not found", re.IGNORECASE)
+_REMEDY: Final = " (`python -m app.records init` makes the database and the tables)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +126,23 @@ class SpannerSession:
         return _plain(done.commit_timestamp)
 
     def query(self, sql: str, values: Mapping[str, object], limit: float) -> Rows:
-        """Run a strong read. `values` are the query's parameters: text and times.
+        """Run a strong read. `values` are the query's parameters: text, lists of it, and times.
 
         Raises:
             Unclear: there was no clear answer.
             StoreError: it was refused.
         """
-        times = [name for name, value in values.items() if isinstance(value, datetime)]
         with self._call(limit) as (link, timeout):
             found = link.client.execute_sql(
                 request=ExecuteSqlRequest(
                     session=link.session,
                     sql=sql,
                     params={name: wire_value(value) for name, value in values.items()},
-                    param_types={name: Type(code=TypeCode.TIMESTAMP) for name in times},
+                    param_types={
+                        name: _TYPES[type(value)]
+                        for name, value in values.items()
+                        if type(value) in _TYPES
+                    },
                     transaction=_STRONG,
                 ),
                 retry=None,
@@ -198,7 +209,7 @@ def store_errors(conflict: Errors = ()) -> Iterator[None]:
     except conflict as error:
         raise Conflict from error
     except _REFUSALS as error:
-        hint = _MISSING if "not found" in str(error).lower() else ""
+        hint = _REMEDY if _MISSING.search(str(error)) else ""
         raise StoreError(f"Spanner refused{hint}: {error}") from error
     except GoogleAuthError as error:
         raise StoreError(f"Spanner has no credentials: {error}") from error

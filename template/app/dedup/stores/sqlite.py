@@ -7,18 +7,19 @@ machine's clock is the store's clock. A version is a number that rises with ever
 import builtins
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp, later
 from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict
+from app.urls import split
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EDITED: Final = """
@@ -49,7 +50,7 @@ def open_url(url: str, clock: Clock) -> "SqliteStore":
     Raises:
         ValueError: the URL has no path, or has parts that mean nothing here.
     """
-    parts = urlsplit(url)
+    parts = split(url)
     path = unquote(parts.path).removeprefix("/")
     if parts.netloc or parts.query or parts.fragment or path in ("", ":memory:"):
         raise ValueError("expected sqlite:///PATH, for example sqlite:///.local/runs.db")
@@ -98,11 +99,16 @@ class SqliteStore(ConditionalStore):
             )
             return _written(db, done, stamp)
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
         with self._atomic(limit) as db:
             db.row_factory = sqlite3.Row
-            row = db.execute("SELECT * FROM scheduler_runs WHERE run_id = ?", (run_id,)).fetchone()
-        return None if row is None else _record(row, self._clock.now())
+            marks = ", ".join("?" * len(run_ids))
+            rows = db.execute(
+                f"SELECT * FROM scheduler_runs WHERE run_id IN ({marks})",  # noqa: S608 marks only
+                run_ids,
+            ).fetchall()
+        now = self._clock.now()
+        return [_record(row, now) for row in rows]
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with self._atomic(limit) as db:

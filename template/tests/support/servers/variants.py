@@ -4,7 +4,7 @@ import builtins
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -61,6 +61,9 @@ class GatedStore:
 
     def get(self, run_id: str, *, timeout: float) -> Record | None:
         return self._inner.get(run_id, timeout=timeout)
+
+    def get_many(self, run_ids: Iterable[str], *, timeout: float) -> Iterator[Record]:
+        return self._inner.get_many(run_ids, timeout=timeout)
 
     def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
         return self._inner.list(query, timeout=timeout)

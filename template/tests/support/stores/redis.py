@@ -38,11 +38,21 @@ class LossyConnection(Connection):
     def send_command(self, *args: Any, **options: Any) -> None:
         if args[0] in ("EVAL", "EVALSHA", "SCAN"):
             reads = args[0] == "SCAN" or args[1] in (RedisStore.READ.sha, RedisStore.READ.text)
-            fault = self._faults.next("read" if reads else "write")
-            if fault is Kind.LOST_REQUEST:
-                raise self._injected("the request was lost")
-            self._lost = fault is Kind.LOST_ANSWER
+            self._meet("read" if reads else "write")
         super().send_command(*args, **options)  # type: ignore[no-untyped-call]
+
+    def pack_commands(self, commands: Any) -> Any:
+        # Only pipelines come this way, and each is one call.
+        self._meet("read")
+        return super().pack_commands(commands)  # type: ignore[no-untyped-call]
+
+    def _meet(self, call: str) -> None:
+        fault = self._faults.next(call)
+        if fault is Kind.LOST_REQUEST:
+            raise self._injected("the request was lost")
+        if fault is Kind.REFUSED:
+            raise exceptions.NoPermissionError("injected: it was refused")
+        self._lost = fault is Kind.LOST_ANSWER
 
     def read_response(self, *args: Any, **options: Any) -> Any:
         try:

@@ -2,7 +2,7 @@
 
 import builtins
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 
 from app.dedup.clock import Clock
 from app.dedup.record import Fields, Record, Stamp
-from app.dedup.store import Query, Store
+from app.dedup.store import Query, Store, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Unclear
 from app.dedup.stores.sqlite import SqliteStore
 from tests.support.clock import FakeClock
@@ -56,9 +56,9 @@ class LossyStore(ConditionalStore):
         with self._call("write"):
             return self._inner._create(run_id, fields, limit)
 
-    def _read(self, run_id: str, limit: float) -> Record | None:
+    def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
         with self._call("read"):
-            return self._inner._read(run_id, limit)
+            return self._inner._read(run_ids, limit)
 
     def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
         with self._call("write"):
@@ -73,6 +73,8 @@ class LossyStore(ConditionalStore):
         fault = self._faults.next(name)
         if fault is Kind.LOST_REQUEST:
             raise Unclear("injected: the request was lost")
+        if fault is Kind.REFUSED:
+            raise StoreError("injected: it was refused")
         yield
         if fault is Kind.LOST_ANSWER:
             raise Unclear("injected: the answer was lost")

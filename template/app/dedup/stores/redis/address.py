@@ -3,7 +3,9 @@
 import re
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
+
+from app.urls import host_of, options, split
 
 _FORM: Final = (
     "expected redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS, with"
@@ -60,53 +62,45 @@ class Address:
             ValueError: with what is wrong, in words that show nothing of a password.
         """
         try:
-            parts = urlsplit(url)
-            port = parts.port or 6379
+            parts = split(url)
+            host, port = host_of(parts)
         except ValueError:
-            # Its message would quote what may be the middle of a password.
             raise ValueError(_FORM) from None
         db = re.fullmatch(r"/?|/(\d{1,5})", parts.path, re.ASCII)
-        if not parts.hostname or db is None or parts.fragment:
+        if db is None or parts.fragment:
             raise ValueError(_FORM)
-        options = _options(parts.query)
+        given = _options(parts.query)
         address = cls(
-            host=unquote(parts.hostname),
-            port=port,
+            host=unquote(host),
+            port=port or 6379,
             db=int(db[1] or 0),
             username=unquote(parts.username) if parts.username else None,
             password=unquote(parts.password) if parts.password else None,
             tls=parts.scheme == "rediss",
-            prefix=options.get("prefix", "scheduler_runs:"),
-            cluster=options.get("cluster") == "true",
-            iam="auth" in options,
-            eviction_allowed="eviction" in options,
-            ca_certs=options.get("ssl_ca_certs"),
-            check_hostname=options.get("ssl_check_hostname") != "false",
+            prefix=given.get("prefix", "scheduler_runs:"),
+            cluster=given.get("cluster") == "true",
+            iam="auth" in given,
+            eviction_allowed="eviction" in given,
+            ca_certs=given.get("ssl_ca_certs"),
+            check_hostname=given.get("ssl_check_hostname") != "false",
         )
-        _check(address, options)
+        _check(address, given)
         return address
 
 
 def _options(query: str) -> dict[str, str]:
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    # A name that is no word may be a piece of a password with a question mark in it.
-    names = [name if re.fullmatch(r"\w{1,40}", name) else "…" for name in options]
-    unknown = sorted(set(names) - _OPTIONS.keys())
-    if unknown:
-        raise ValueError(
-            f"there is no option {', '.join(unknown)} here; there are {', '.join(_OPTIONS)}"
-        )
-    for name, value in options.items():
+    given = options(query, _OPTIONS)
+    for name, value in given.items():
         if not re.fullmatch(_OPTIONS[name], value):
             wanted = "not be empty" if _OPTIONS[name] == ".+" else f"be {_OPTIONS[name]}"
             raise ValueError(f"the option {name} has to {wanted}".replace("|", " or "))
-    return options
+    return given
 
 
-def _check(address: Address, options: dict[str, str]) -> None:
+def _check(address: Address, given: dict[str, str]) -> None:
     if address.iam and (address.username or address.password):
         raise ValueError("auth=iam sends access tokens; leave user and password out of the URL")
-    needing_tls = [name for name in options if name == "auth" or name.startswith("ssl_")]
+    needing_tls = [name for name in given if name == "auth" or name.startswith("ssl_")]
     if needing_tls and not address.tls:
         raise ValueError(f"the option {needing_tls[0]} needs TLS: begin the URL with rediss://")
     if address.cluster and address.db:

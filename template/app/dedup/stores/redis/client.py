@@ -1,8 +1,9 @@
 """The client of a Redis store: how it connects, as whom, and what its errors mean."""
 
+import re
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -28,6 +29,9 @@ _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 _NOT_NOW: Final = ("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN")
 """Codes of errors that say that nothing was done, and that pass."""
+
+_IN_SCRIPT: Final = re.compile(r"(?:ERR )?Error running script \(call to \w+\): .*?: -([A-Z]+) ")
+"""What servers before Redis 7 put around the error of a command in a script, and its code."""
 
 _log = Log(__name__)
 
@@ -121,6 +125,18 @@ def servers(client: Client) -> list[Redis]:
     return [client.get_redis_connection(node) for node in nodes]
 
 
+def by_server(client: Client, keys: Iterable[str]) -> list[tuple[Redis, list[str]]]:
+    """Return each server that has any of `keys`, as far as the client knows, with those keys."""
+    if not isinstance(client, RedisCluster):
+        return [(client, [*keys])]
+    found: dict[str, tuple[Redis, list[str]]] = {}
+    for key in keys:
+        node = client.get_node_from_key(key)  # type: ignore[no-untyped-call]
+        server = client.get_redis_connection(node)
+        found.setdefault(node.name, (server, []))[1].append(key)
+    return [*found.values()]
+
+
 def _eviction_policies(client: Client) -> set[str]:
     try:
         answers = [server.info("memory") for server in servers(client)]
@@ -136,6 +152,9 @@ def errors() -> Iterator[None]:
         yield
     except (exceptions.RedisError, exceptions.RedisClusterException) as error:
         raise _meaning(error) from error
+    # A host or a password that cannot be sent, for example.
+    except ValueError as error:
+        raise StoreError(f"Redis cannot be asked like this: {error}") from error
 
 
 def _meaning(error: Exception) -> StoreError:
@@ -143,7 +162,9 @@ def _meaning(error: Exception) -> StoreError:
     text = str(error)
     # What the first node of a cluster says comes wrapped.
     wrapped = isinstance(error, exceptions.RedisClusterException)
-    match (error.__cause__ or error) if wrapped else error:
+    said = (error.__cause__ or error) if wrapped else error
+    code = _code(said)
+    match said:
         case (
             exceptions.AuthenticationError()
             | exceptions.AuthenticationWrongNumberOfArgsError()
@@ -151,7 +172,7 @@ def _meaning(error: Exception) -> StoreError:
             | exceptions.NoPermissionError()
         ):
             return StoreError(f"Redis refused the account: {text}")
-        case exceptions.OutOfMemoryError():
+        case _ if code == "OOM":
             return StoreError(f"Redis is full and needs a higher maxmemory: {text}")
         case exceptions.MovedError():
             return StoreError("Redis is a cluster here: add cluster=true to the URL's options")
@@ -159,14 +180,16 @@ def _meaning(error: Exception) -> StoreError:
             return StoreError("Redis is no cluster here: leave cluster=true out of the URL")
         case exceptions.ConnectionError(__context__=ssl.SSLCertVerificationError()):
             return StoreError(f"Redis is not trusted: {text}")
-        case exceptions.ReadOnlyError():
+        case _ if code == "READONLY":
             return Stale(f"Redis takes no writes here: {text}")
-        case exceptions.ResponseError() if _code(error) not in _NOT_NOW:
+        case exceptions.ResponseError() if code not in _NOT_NOW:
             return StoreError(f"Redis refused: {text}")
         case _:
             return (Stale if wrapped else Unclear)(f"Redis did not answer clearly: {text}")
 
 
-def _code(error: Exception) -> str:
+def _code(error: BaseException) -> str:
     """Return the first word of an error answer, which some errors have lost from their text."""
+    if inner := _IN_SCRIPT.match(str(error)):
+        return inner[1]
     return getattr(error, "status_code", None) or str(error).partition(" ")[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from app.dedup.record import Record, Stamp
+from app.dedup.record import NO_RECORD, Record, Stamp
 from app.dedup.store import StoreError
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -94,8 +94,9 @@ class Answer:
 
     Attributes:
         done: The script did what it is for.
-        record: Without any field where there is none, or where something else has its key. Its
-            version is its content, so that a person's edit is a new version too.
+        record: Without any field where there is none, or where something else has its key
+            (`Record.is_none`). Its version is its content, so that a person's edit is a new
+            version too.
         exists: Something has the key.
         recovered: The record's claim was a takeover.
         content: Names and values of the record's fields in turns, as they are stored.
@@ -130,7 +131,8 @@ class Script:
         fields = dict(zip(texts[::2], texts[1::2], strict=True))
         written = _number(fields.get("written_at"), most=1e17)
         fence = _number(fields.get("fence"), most=9e15)
-        stamp = Stamp(content, None if written is None else _moment(written), int(fence or 0))
+        version = NO_RECORD if found is None else content
+        stamp = Stamp(version, None if written is None else _moment(written), int(fence or 0))
         return Answer(
             done=bool(done),
             record=Record.parse(run_id, _typed(fields), stamp, _moment(now)),

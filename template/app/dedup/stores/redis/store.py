@@ -7,11 +7,11 @@ key's expiry is the retention, never the lease: a dead claim keeps its record (R
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from redis.exceptions import NoScriptError
 
@@ -31,9 +31,9 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
-from app.dedup.stores.budget import CALL_TIMEOUT, Budget, resolved
+from app.dedup.stores.budget import CALL_TIMEOUT, Budget, insisted, pages, resolved
 from app.dedup.stores.conditional import Unclear
-from app.dedup.stores.redis.client import Client, Stale, check, errors, servers
+from app.dedup.stores.redis.client import Client, Stale, by_server, check, errors, servers
 from app.dedup.stores.redis.script import Answer, Script, micros
 from app.logs import Log
 
@@ -168,10 +168,14 @@ class RedisStore:
     def finish(
         self, claim: Claim, status: Status, result: str | None, *, timeout: float
     ) -> Lost | None:
-        """Make the record final: one call."""
+        """Make the record final: one call, again and again where it is refused (R25)."""
         arguments = [claim.attempt_id, status.value, _seconds(claim.terms.retention)]
         arguments += [_schedule(claim.run), *([] if result is None else [result])]
-        answer = self._change(self.FINISH, claim, arguments, timeout)
+        answer = insisted(
+            self._clock,
+            timeout,
+            lambda left, problem: self._change(self.FINISH, claim, arguments, left),
+        )
         return _lost(answer, answer.done)
 
     # ARGV: attempt_id, and in how many seconds the lease ends; without it the record is deleted.
@@ -197,6 +201,19 @@ class RedisStore:
         """Read a record: one call."""
         return self._ask(self.READ, run_id, [], Budget(self._clock, timeout)).found
 
+    def get_many(self, run_ids: Iterable[str], *, timeout: float) -> Iterator[Record]:
+        """Read records: one call of each server for some hundred."""
+        for page in pages(run_ids):
+            replies, _ = _until_clear(partial(self._replies, page), Budget(self._clock, timeout))
+            for run_id, reply in replies.items():
+                if isinstance(reply, Exception):
+                    # Its server knows better where it is, or what is wrong.
+                    record = self.get(run_id, timeout=timeout)
+                else:
+                    record = self.READ.read(run_id, reply).found
+                if record is not None:
+                    yield record
+
     def init(self, *, timeout: float) -> list[str]:
         """Check the servers; nothing is created."""
         self.check(timeout=timeout)
@@ -207,15 +224,10 @@ class RedisStore:
         _until_clear(self._connected, Budget(self._clock, timeout))
 
     def list(self, query: Query, *, timeout: float) -> Iterator[Record]:
-        """Look through the keys of every server: a call for some of them, and one per record."""
+        """Look through the keys of every server, and read the records of some at a time."""
         # A server may show a key twice.
-        seen = set[str]()
-        for run_id in self._run_ids(timeout):
-            if run_id not in seen:
-                seen.add(run_id)
-                record = self.get(run_id, timeout=timeout)
-                if record is not None and query.matches(record):
-                    yield record
+        run_ids = dict.fromkeys(self._run_ids(timeout))
+        yield from filter(query.matches, self.get_many(run_ids, timeout=timeout))
 
     def _run_ids(self, timeout: float) -> Iterator[str]:
         pattern = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix) + "*"
@@ -239,7 +251,7 @@ class RedisStore:
     def delete(self, record: Record, *, timeout: float) -> bool:
         """Delete a record that is as it was read: one call."""
         content = record.stamp.version
-        if not isinstance(content, tuple) or not content:
+        if record.is_none or not isinstance(content, tuple):
             key = self._prefix + record.run_id
             raise StoreError(f"what is at {key} is no record; look at it, and delete it by hand")
         answer = self._ask(self.DELETE, record.run_id, content, Budget(self._clock, timeout))
@@ -279,11 +291,35 @@ class RedisStore:
                     # The server has started since, and learns the script by running it.
                     reply = client.eval(script.text, 1, key, *arguments)
         except Stale:
-            with self._lock:
-                if self._client is client:
-                    self._client = None
+            self._forget(client)
             raise
         return script.read(run_id, reply)
+
+    def _replies(self, run_ids: Sequence[str]) -> dict[str, Any]:
+        """Return what `READ` replies about each record, where that may be an error."""
+        client = self._connected()
+        keys = {self._prefix + run_id: run_id for run_id in run_ids}
+        found: dict[str, Any] = {}
+        try:
+            with errors():
+                for server, there in by_server(client, keys):
+                    pipeline = server.pipeline(transaction=False)
+                    # The first one teaches the script to a server that does not know it.
+                    pipeline.eval(self.READ.text, 1, there[0])
+                    for key in there[1:]:
+                        pipeline.evalsha(self.READ.sha, 1, key)
+                    replies = pipeline.execute(raise_on_error=False)
+                    found |= zip((keys[key] for key in there), replies, strict=True)
+        except Unclear:
+            # Here it is not the client that asks another node of a cluster where one is gone.
+            self._forget(client)
+            raise
+        return found
+
+    def _forget(self, client: Client) -> None:
+        with self._lock:
+            if self._client is client:
+                self._client = None
 
     def _connected(self) -> Client:
         """Return the client; make it and check its servers if there is none."""

@@ -1,10 +1,7 @@
 # The job calls a URL, and sends a token of its own account that is meant for the service's root URL.
 locals {
-  auth_accounts = { caller = "is who the Cloud Scheduler job calls as" }
-  auth_environment = {
-    AUTH_AUDIENCE        = local.url
-    AUTH_SERVICE_ACCOUNT = google_service_account.accounts["caller"].email
-  }
+  job_accounts = { caller = "is who the Cloud Scheduler job calls as" }
+  callers      = { caller = google_service_account.accounts["caller"].email }
 }
 
 output "caller" {
