@@ -20,10 +20,11 @@ if [[ $service != default ]] && ! gcloud app services describe default \
     "Deploy any service under this name, for example an empty page (see the README)."
 fi
 cd ..
-trap 'rm -f .app.yaml' EXIT
-"${PYTHON:-.venv/bin/python}" -m dev.app_yaml <<<"$changes" >.app.yaml ||
+changed=$PWD/.app.yaml
+trap 'rm -f "$changed"' EXIT
+"${PYTHON:-.venv/bin/python}" -m dev.app_yaml <<<"$changes" >"$changed" ||
   stop "app.yaml cannot be read." "What is above says why."
-gcloud app deploy .app.yaml --project="$project" --quiet ||
+gcloud app deploy "$changed" --project="$project" --quiet ||
   stop "the service could not be deployed." "You need roles/appengine.deployer,\
  roles/appengine.serviceAdmin, roles/storage.objectAdmin, roles/cloudbuild.builds.editor, and\
  roles/iam.serviceAccountUser on the account in the service's app.yaml."
