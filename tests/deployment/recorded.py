@@ -58,7 +58,7 @@ def _only(recorder: Recorder, pattern: str) -> Any:
 
 def _accounts(recorder: Recorder) -> dict[str, str]:
     """What each account is for, by its address."""
-    found = _found(recorder, r"iam/.*/serviceAccounts/[^/]+")
+    found = _found(recorder, r"iam/.*/serviceAccounts/[^/:]+")
     return {email: email.partition("@")[0].rpartition("-")[2] for email in found}
 
 

@@ -14,8 +14,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 _FAKE = Path(__file__).with_name("fake_gcloud")
-_SETTINGS = {"target": "TARGET_KIND"}
-"""Where deploy/config.sh says the choice, if not by the kind's own name."""
 
 
 def parts(kind: str) -> list[str]:
@@ -24,11 +22,16 @@ def parts(kind: str) -> list[str]:
     The chosen one is the first. Some need a file that only their own projects have.
     """
     config = (ROOT / "deploy" / "config.sh").read_text()
-    chosen = re.findall(rf"(?m)^{_SETTINGS.get(kind, kind.upper())}=(.*)$", config)
+    chosen = re.findall(rf"(?m)^{_setting(kind)}=(.*)$", config)
     needed = {"app-engine": ROOT / "app.yaml"}
     there = {path.stem for path in (ROOT / "deploy" / kind).glob("*.sh")}
     there = {part for part in there if part not in needed or needed[part].exists()}
     return [*chosen, *sorted(there - set(chosen))]
+
+
+def _setting(kind: str) -> str:
+    """Return by which name deploy/config.sh says the choice: TARGET is what an owner sets."""
+    return "TARGET_KIND" if kind == "target" else kind.upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,8 @@ def deploy(
     config = project / "deploy" / "config.sh"
     text = config.read_text()
     for kind, name in answers.items():
-        text = re.sub(rf"(?m)^{kind.upper()}=.*$", f"{kind.upper()}={name}", text)
+        setting = _setting(kind)
+        text = re.sub(rf"(?m)^{setting}=.*$", f"{setting}={name}", text)
     config.write_text(text)
     (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
