@@ -213,8 +213,7 @@ def _owners(target: str) -> dict[str, str]:
     if target:
         script = (ROOT / "deploy" / "target" / f"{target}.sh").read_text()
         forms = re.findall(r"projects/PROJECT/[A-Za-z/]+|https://HOST/PATH", script)
-        if forms:
-            settings["TARGET"] = forms[0].lower()
+        settings["TARGET"] = "".join(forms).lower()
     return settings
 
 

@@ -58,7 +58,7 @@ def _seen_by_terraform() -> list[matrix.Answers]:
         for answers in matrix.possible()
         if answers["deploy"] == "terraform" and answers["platform"] != "cloud-run-functions"
     ]
-    return matrix.every_two(SEEN, every)
+    return matrix.every_two(every, SEEN)
 
 
 @pytest.fixture(scope="session")
