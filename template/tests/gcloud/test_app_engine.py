@@ -9,6 +9,7 @@ import yaml
 from dev.app_yaml import changed
 from tests.gcloud.conftest import Deploy
 from tests.support.gcloud import ROOT, Stopped, deploy, first_parts
+from tests.support.platforms.app_engine import app_yaml
 
 APP_YAML = ROOT / "app.yaml"
 
@@ -26,7 +27,7 @@ def stopped(folder: Path, **environment: str) -> str:
 
 def test_it_is_what_app_yaml_says(deployed: Deploy) -> None:
     """R33: who is let through, and all that the owner has added."""
-    said, sent = yaml.safe_load(APP_YAML.read_text()), deployed().app
+    said, sent = yaml.safe_load(APP_YAML.read_text()), app_yaml(deployed().calls)
     added = {"env_variables", "service", "service_account", "vpc_access_connector"}
     assert {name: sent[name] for name in said.keys() - added} == {
         name: said[name] for name in said.keys() - added
@@ -48,16 +49,22 @@ def test_variables_are_texts_and_changes_go_before() -> None:
 def test_the_job_calls_this_service(deployed: Deploy) -> None:
     """R33: by its name, or by its address."""
     done = deployed()
-    assert done.job.get("--service", "nightly-report") == done.app["service"] == "nightly-report"
+    assert (
+        done.job.get("--service", "nightly-report")
+        == app_yaml(done.calls)["service"]
+        == "nightly-report"
+    )
     address = "https://nightly-report-dot-my-project.uc.r.appspot.com"
     assert done.root == (address if "--uri" in done.job else "://")
 
 
 def test_secrets_are_fetched_before_the_service_starts(deployed: Deploy) -> None:
     done = deployed()
-    fetching = re.match(r"python3 -m app\.secrets ", done.app["entrypoint"])
-    assert bool(fetching) is bool(done.secrets)
-    assert not [name for name in done.secrets if name in done.app["env_variables"]]
+    fetching = re.match(r"python3 -m app\.secrets ", app_yaml(done.calls)["entrypoint"])
+    assert bool(fetching) is bool(done.service.secrets)
+    assert not [
+        name for name in done.service.secrets if name in app_yaml(done.calls)["env_variables"]
+    ]
 
 
 def test_without_a_default_service_nothing_is_deployed(tmp_path: Path) -> None:

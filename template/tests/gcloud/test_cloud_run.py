@@ -13,13 +13,15 @@ every_auth = pytest.mark.parametrize("auth", parts("auth"))
 def test_a_request_may_take_as_long_as_an_attempt(deployed: Deploy, platform: str) -> None:
     """R32."""
     done = deployed(platform=platform)
-    assert done.service["--timeout"] == f"{done.environment['ATTEMPT_DEADLINE_SECONDS']}s"
+    assert (
+        done.flags("run deploy")["--timeout"] == f"{done.environment['ATTEMPT_DEADLINE_SECONDS']}s"
+    )
 
 
 @every_platform
 def test_a_lease_is_renewed_outside_of_requests(deployed: Deploy, platform: str) -> None:
     """R18: an attempt goes on when its request has timed out."""
-    assert "--no-cpu-throttling" in deployed(platform=platform).service
+    assert "--no-cpu-throttling" in deployed(platform=platform).flags("run deploy")
 
 
 @every_auth
@@ -27,8 +29,8 @@ def test_it_checks_the_caller_unless_the_service_does(deployed: Deploy, auth: st
     """R33."""
     done = deployed(auth=auth)
     checked = auth == "iam"
-    assert ("--invoker-iam-check" in done.service) is checked
-    assert ("--no-invoker-iam-check" in done.service) is not checked
+    assert ("--invoker-iam-check" in done.flags("run deploy")) is checked
+    assert ("--no-invoker-iam-check" in done.flags("run deploy")) is not checked
     invokers = [
         call.flags["--member"]
         for call in done.calls

@@ -62,7 +62,7 @@ class TestService:
     def test_it_runs_as_another_account(self, deployed: Deploy, auth: str) -> None:
         """R34."""
         done = deployed(auth=auth)
-        assert done.account != done.job.get("--oidc-service-account-email")
+        assert done.service.account != done.job.get("--oidc-service-account-email")
 
 
 class TestRetries:
@@ -92,7 +92,7 @@ class TestNames:
         accounts = [
             address.partition("@")[0]
             for done in (first, second)
-            for address in (done.account, done.job.get("--oidc-service-account-email"))
+            for address in (done.service.account, done.job.get("--oidc-service-account-email"))
             if address
         ]
         assert len(set(accounts)) == len(accounts)
@@ -101,4 +101,4 @@ class TestNames:
     def test_a_domain_scoped_project_has_its_accounts_elsewhere(self, deployed: Deploy) -> None:
         done = deployed({"GOOGLE_CLOUD_PROJECT": "example.com:billing"})
         place = "billing.example.com.iam.gserviceaccount.com"
-        assert done.account.endswith(f"@{place}")
+        assert done.service.account.endswith(f"@{place}")

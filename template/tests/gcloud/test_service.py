@@ -67,4 +67,4 @@ class TestAgreement:
 
     def test_it_runs_as_an_account_of_its_own(self, deployed: Deploy) -> None:
         """R34."""
-        assert deployed().account.startswith("nightly-report-runner@")
+        assert deployed().service.account.startswith("nightly-report-runner@")

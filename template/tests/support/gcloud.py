@@ -7,10 +7,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+
+from tests.support.platforms import Call, Service, platforms
 
 ROOT = Path(__file__).resolve().parents[2]
 _FAKE = Path(__file__).with_name("fake_gcloud")
@@ -19,28 +20,23 @@ _FAKE = Path(__file__).with_name("fake_gcloud")
 def parts(kind: str) -> list[str]:
     """Return which parts of a kind (kind, target, platform, store, auth) this project has.
 
-    The chosen one is the first. Some need a file that only their own projects have.
+    The chosen one is the first. Those of a platform whose files the project lacks are left out.
     """
     config = (ROOT / "deploy" / "config.sh").read_text()
     chosen = re.findall(rf"(?m)^{_setting(kind)}=(.*)$", config)
-    needed = {"app-engine": ROOT / "app.yaml"}
     there = {path.stem for path in (ROOT / "deploy" / kind).glob("*.sh")}
-    there = {part for part in there if part not in needed or needed[part].exists()}
-    return [*chosen, *sorted(there - set(chosen))]
+    lacking = {
+        part
+        for platform in platforms()
+        for part in platform.parts
+        if not all((ROOT / file).exists() for file in platform.files)
+    }
+    return [*chosen, *sorted(there - lacking - set(chosen))]
 
 
 def _setting(kind: str) -> str:
     """Return by which name deploy/config.sh says the choice: TARGET is what an owner sets."""
     return "TARGET_KIND" if kind == "target" else kind.upper()
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of gcloud: its words, its flags by name, and what came by its standard input."""
-
-    words: str
-    flags: dict[str, str]
-    given: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +51,14 @@ class Deployed:
         return found
 
     @property
-    def service(self) -> dict[str, str]:
-        """The flags of the service's deployment on Cloud Run."""
-        return self.flags("run deploy")
-
-    @property
-    def app(self) -> dict[str, Any]:
-        """What is deployed on App Engine in the place of app.yaml."""
-        yaml = pytest.importorskip("yaml")
-        (given,) = [call.given for call in self.calls if call.words.startswith("app deploy ")]
-        loaded: dict[str, Any] = yaml.safe_load(given)
-        return loaded
-
-    @property
-    def on_app_engine(self) -> bool:
-        """Whether the service is there, and not on Cloud Run."""
-        return any(call.words.startswith("app deploy ") for call in self.calls)
-
-    @property
-    def account(self) -> str:
-        """The address of the account as which the service runs."""
-        if self.on_app_engine:
-            return str(self.app["service_account"])
-        return self.service["--service-account"]
+    def service(self) -> Service:
+        """The service, on the platform on which it was deployed."""
+        (platform,) = [
+            one
+            for one in platforms()
+            if any(call.words.startswith(one.command) for call in self.calls)
+        ]
+        return platform.read(self.calls)
 
     @property
     def job(self) -> dict[str, str]:
@@ -92,30 +73,13 @@ class Deployed:
     @property
     def environment(self) -> dict[str, str]:
         """The service's environment: plain values, what secrets hold, and the platform's own."""
-        found = self._variables()
-        for name, secret in self.secrets.items():
-            if not name.startswith("/"):
-                found[name] = self.secret(secret)
-        if self.on_app_engine:
-            return found | {"GAE_ENV": "standard", "GOOGLE_CLOUD_PROJECT": "my-project"}
-        return found | {"K_SERVICE": found["SERVICE"]}
-
-    def _variables(self) -> dict[str, str]:
-        if self.on_app_engine:
-            return dict(self.app["env_variables"])
-        changes = self.service["--update-env-vars"]
-        separator, listed = changes[1], changes[3:]
-        return dict(item.split("=", 1) for item in listed.split(separator))
-
-    @property
-    def secrets(self) -> dict[str, str]:
-        """Secrets by the variable or the file of the service that gets them."""
-        if self.on_app_engine:
-            listed = self._variables().get("SECRETS", "")
-        else:
-            listed = self.service.get("--update-secrets", "")
-        pairs = [item.split("=", 1) for item in listed.split(",") if item]
-        return {name: secret.removesuffix(":latest").rpartition("/")[2] for name, secret in pairs}
+        service = self.service
+        secrets = {
+            name: self.secret(secret)
+            for name, secret in service.secrets.items()
+            if not name.startswith("/")
+        }
+        return {**service.variables, **secrets, **service.own}
 
     def secret(self, name: str) -> str:
         """Return what was put into a secret."""
@@ -166,8 +130,9 @@ def deploy(
     (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()
-    if (ROOT / "app.yaml").exists():
-        shutil.copy(ROOT / "app.yaml", project)
+    for file in [file for platform in platforms() for file in platform.files]:
+        if (ROOT / file).exists():
+            shutil.copy(ROOT / file, project)
     programs.mkdir()
     shutil.copy(_FAKE / "gcloud.sh", programs / "gcloud")
     # The retry budget takes longer than all the rest, and derives the same each time.
