@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
+from app.dedup.stores import scheme_of
 from app.environment import Reader
 
 _TOKEN: Final = re.compile(r"[!-~]{1,255}")
@@ -52,7 +52,7 @@ class GuardSettings:
             retention=read.retention(),
             log_level=read.log_level(),
         )
-        if urlsplit(settings.run_store_url).scheme == "sqlite" and "CLOUD_RUN_JOB" in environ:
+        if scheme_of(settings.run_store_url) == "sqlite" and "CLOUD_RUN_JOB" in environ:
             read.note(
                 "RUN_STORE_URL is SQLite, but CLOUD_RUN_JOB is set: the executions of a job do not"
                 " share a disk, so each would run the command"

@@ -61,6 +61,15 @@ class TestRefusals:
             assert f"- {name}" in said
         assert "Traceback" not in said
 
+    def test_a_url_that_is_none_is_explained_without_its_password(self) -> None:
+        """R39: as by the service."""
+        url = "sqlite://[s/cret"
+        status, said = complaint(["--", "ls"], RUN_STORE_URL=url, IDEMPOTENCY_TOKEN="t")
+        assert status == Exit.SETTINGS
+        assert "- RUN_STORE_URL" in said
+        assert "cret" not in said
+        assert "Traceback" not in said
+
     def test_a_store_on_the_jobs_own_disk_is_refused(self, place: Place) -> None:
         """R41."""
         settings = {"RUN_STORE_URL": place.url, "IDEMPOTENCY_TOKEN": "t"}
