@@ -68,6 +68,11 @@ class Instant:
     text: str
 
     @classmethod
+    def of(cls, moment: datetime) -> "Instant":
+        """Return an aware time as it goes into the key."""
+        return cls.parse(moment.isoformat())
+
+    @classmethod
     def parse(cls, written: str) -> "Instant":
         """Read an RFC 3339 time with any offset.
 

@@ -64,7 +64,7 @@ class Context:
             scope = record.project or "", record.location or ""
             parts = (self.settings.service, *scope, record.job_name, "", trait("TRIGGER"))
             return digest("1", *parts) == record.run_id
-        time = Instant.parse(record.schedule_time.isoformat())
+        time = Instant.of(record.schedule_time)
         scope = record.project or "", record.location or ""
         delivery = Delivery(record.job_name, time, *scope)
         return delivery.run_id(self.settings.service, trigger_of(record)) == record.run_id

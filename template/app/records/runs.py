@@ -108,7 +108,7 @@ class Sent:
             )
         job = Job(record.job_name, record.project or "", record.location or "")
         try:
-            return cls.by(job, Instant.parse(record.schedule_time.isoformat()).text, scope)
+            return cls.by(job, Instant.of(record.schedule_time).text, scope)
         except Mistake as error:
             raise Refused(str(error)) from None
 

@@ -58,7 +58,7 @@ def name_of(record: Record) -> str:
     """Return what to call a run in a sentence."""
     if record.job_name is None or record.schedule_time is None:
         return f"run {record.run_id}"
-    time = Instant.parse(record.schedule_time.isoformat()).text
+    time = Instant.of(record.schedule_time).text
     return f"the {trigger_of(record)} run of {plain(record.job_name)} at {time}"
 
 

@@ -86,7 +86,7 @@ def run_at(
 ) -> Run:
     """Return the run that is scheduled for `moment`, under its right key."""
     assert moment is not None
-    delivery = Delivery(job, Instant.parse(moment.isoformat()), "", "")
+    delivery = Delivery(job, Instant.of(moment), "", "")
     trigger = Trigger.FORCED if forced else Trigger.SCHEDULED
     return Run(delivery.run_id(service, trigger), job, moment, "", "", forced)
 

@@ -19,7 +19,7 @@ SERVICE = "nightly-report"
 
 def delivery_at(moment: datetime) -> Delivery:
     """Return the delivery of the run that is scheduled for `moment`."""
-    return Delivery("nightly", Instant.parse(moment.isoformat()), "", "")
+    return Delivery("nightly", Instant.of(moment), "", "")
 
 
 def run_id_at(moment: datetime, trigger: Trigger = Trigger.SCHEDULED) -> str:
