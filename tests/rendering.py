@@ -58,8 +58,10 @@ def questionnaire_alone(destination: Path) -> Path:
     return destination
 
 
-def render(template: Path, project: Path, answers: dict[str, Any] | None = None) -> Path:
-    """Render the template with the answers given and the defaults of all others.
+def render(
+    template: Path, project: Path, answers: dict[str, Any] | None = None, version: str = "HEAD"
+) -> Path:
+    """Render a version of the template with the answers given and the defaults of all others.
 
     Raises:
         ValueError: an answer is refused; the message is the one that a user reads.
@@ -68,7 +70,7 @@ def render(template: Path, project: Path, answers: dict[str, Any] | None = None)
         str(template),
         project,
         data=answers,
-        vcs_ref="HEAD",
+        vcs_ref=version,
         defaults=True,
         quiet=True,
         unsafe=False,

@@ -8,7 +8,7 @@ import copier
 import pytest
 import yaml
 
-from tests.rendering import clean_environment, commit, git, snapshot
+from tests.rendering import clean_environment, commit, git, render, snapshot
 
 OWNED = ("app/job.py", "tests/test_job.py")
 OWNERS_TEXT = '"""The owner\'s."""\n'
@@ -32,15 +32,7 @@ def releases(tmp_path: Path) -> Path:
 def project(releases: Path, tmp_path: Path) -> Path:
     """A project of the first release, whose owner has written a job and deleted its test."""
     folder = tmp_path / "project"
-    copier.run_copy(
-        str(releases),
-        folder,
-        data={"project_name": "Old faithful"},
-        vcs_ref="v1.0.0",
-        defaults=True,
-        quiet=True,
-        settings=copier.Settings(),
-    )
+    render(releases, folder, {"project_name": "Old faithful"}, version="v1.0.0")
     (folder / "app" / "job.py").write_text(OWNERS_TEXT)
     (folder / "tests" / "test_job.py").unlink()
     commit(folder, "Work")
@@ -108,15 +100,7 @@ class TestAnotherKind:
 
     def test_asks_for_a_job_where_there_was_none(self, releases: Path, tmp_path: Path) -> None:
         project = tmp_path / "proxy"
-        copier.run_copy(
-            str(releases),
-            project,
-            data={"kind": "proxy"},
-            vcs_ref="v1.0.0",
-            defaults=True,
-            quiet=True,
-            settings=copier.Settings(),
-        )
+        render(releases, project, {"kind": "proxy"}, version="v1.0.0")
         commit(project, "Start")
         update(project, kind="handler")
         started = subprocess.run(

@@ -155,18 +155,17 @@ class Workflow:
         """Start a lease of that length, as if the record had been written now."""
         # A write that changes nothing would leave the record's update time as it is.
         until = datetime.now(UTC) + timedelta(seconds=seconds)
-        fields = {
-            "lease_seconds": {"doubleValue": seconds},
-            "lease_expires": {"timestampValue": until.isoformat()},
-        }
-        mask = {"updateMask.fieldPaths": [*fields]}
-        done = requests.patch(self._record, params=mask, json={"fields": fields}, timeout=10)
-        done.raise_for_status()
+        self._write(
+            lease_seconds={"doubleValue": seconds},
+            lease_expires={"timestampValue": until.isoformat()},
+        )
 
     def set_status(self, status: str) -> None:
         """Write a status as a person would."""
-        mask = {"updateMask.fieldPaths": "status"}
-        fields = {"status": {"stringValue": status}}
+        self._write(status={"stringValue": status})
+
+    def _write(self, **fields: dict[str, float | str]) -> None:
+        mask = {"updateMask.fieldPaths": [*fields]}
         done = requests.patch(self._record, params=mask, json={"fields": fields}, timeout=10)
         done.raise_for_status()
 

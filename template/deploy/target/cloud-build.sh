@@ -9,6 +9,3 @@ target_setup() {
     gcloud projects add-iam-policy-binding "$target_project" --condition=None
   let_act_as
 }
-
-target_check() { :; }
-target_deploy() { :; }

@@ -11,6 +11,3 @@ target_setup() {
       "--region=$target_location" "--project=$target_project"
   done
 }
-
-target_check() { :; }
-target_deploy() { :; }

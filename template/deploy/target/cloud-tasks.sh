@@ -9,6 +9,3 @@ target_setup() {
     "$target_name" "--location=$target_location" "--project=$target_project"
   let_act_as
 }
-
-target_check() { :; }
-target_deploy() { :; }

@@ -9,6 +9,3 @@ fi
 target_setup() {
   say "- whose endpoint it is lets $(address "$RUNNER") in: on Cloud Run by roles/run.invoker"
 }
-
-target_check() { :; }
-target_deploy() { :; }

@@ -53,7 +53,7 @@ def server(google: Key, monkeypatch: pytest.MonkeyPatch) -> Iterator[Certificate
             self.end_headers()
             self.wfile.write(state.body)
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 as inherited
             """Keep the tests' output clean."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
