@@ -140,7 +140,7 @@ def test_long_list_is_read_page_by_page(
     for run_id in expected:
         claimed(store, replace(run, run_id=run_id), "one", terms)
     for size in (1, 2, 5):
-        monkeypatch.setattr(firestore, "_PAGE", size)
+        monkeypatch.setattr(firestore, "PAGE", size)
         firestore_harness.faults.calls.clear()
         assert sorted(record.run_id for record in store.list(query, timeout=T)) == expected
         assert firestore_harness.faults.calls == ["list"] * (5 // size + 1)

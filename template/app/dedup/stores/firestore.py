@@ -28,6 +28,7 @@ from google.cloud.firestore_v1.query import Query as Search
 from app.dedup.clock import Clock
 from app.dedup.record import FIELDS, Fields, Record, Stamp
 from app.dedup.store import Query, StoreError
+from app.dedup.stores.budget import PAGE
 from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
 from app.urls import options, split
 
@@ -40,9 +41,6 @@ _NEVER: Final = Retry(predicate=if_exception_type())
 """No retry, for the client's queries, which do not take None for it."""
 
 Snapshot = DocumentSnapshot[DocumentReference]
-
-_PAGE: Final = 300
-"""Records for one call of a list, few enough for its time limit."""
 
 _REFUSALS: Final = (
     exceptions.BadRequest,
@@ -102,7 +100,7 @@ class FirestoreStore(ConditionalStore):
         while True:
             page = self._until_clear(partial(_page, search), timeout)
             yield from filter(query.matches, map(_record, page))
-            if len(page) < _PAGE:
+            if len(page) < PAGE:
                 return
             search = search.start_after(page[-1])
 
@@ -111,7 +109,7 @@ class FirestoreStore(ConditionalStore):
 
         Times beside anything else would need an index that somebody has to create.
         """
-        search: Search = self._connected().collection(self._collection).select(FIELDS).limit(_PAGE)
+        search: Search = self._connected().collection(self._collection).select(FIELDS).limit(PAGE)
         if query.since is not None or query.until is not None:
             for operator, time in ((">=", query.since), ("<", query.until)):
                 if time is not None:

@@ -26,12 +26,12 @@ from app.dedup.clock import Clock
 from app.dedup.delivery import Instant
 from app.dedup.record import Fields, Record, Stamp
 from app.dedup.store import Query
+from app.dedup.stores.budget import PAGE
 from app.dedup.stores.conditional import ConditionalStore, Unclear
 from app.dedup.stores.spanner_session import SpannerSession, connect, store_errors, wire_value
 from app.urls import options, split
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_PAGE: Final = 500
 _NO_VERSION: Final = ""
 _PLACE: Final = re.compile(r"([a-z0-9.:-]+)/([a-z][a-z0-9-]*)/([a-z][a-z0-9_-]*)")
 # Spanner allows 128 characters; the name of the versions' table is longer by eight.
@@ -102,13 +102,13 @@ class SpannerStore(ConditionalStore):
         asked = {term: value for term, value in terms.items() if value is not None}
         values = {term.partition("@")[2]: value for term, value in asked.items()}
         where = " AND ".join(["r.run_id > @after", *asked])
-        search = f"{where} ORDER BY r.run_id LIMIT {_PAGE}"
+        search = f"{where} ORDER BY r.run_id LIMIT {PAGE}"
         after = ""
         while True:
             read = partial(self._select, search, {**values, "after": after})
             page = self._until_clear(read, timeout)
             yield from filter(query.matches, page)
-            if len(page) < _PAGE:
+            if len(page) < PAGE:
                 return
             after = page[-1].run_id
 
