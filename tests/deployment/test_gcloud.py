@@ -28,7 +28,7 @@ def variants() -> list[matrix.Answers]:
         for answers in matrix.possible()
         if answers["deploy"] == "gcloud" and answers["platform"] != "app-engine"
     ]
-    chosen = matrix.every_two(every, ("platform", "store", "auth"), ("kind", "target", "platform"))
+    chosen = matrix.every_two(every, ("platform", "store", "auth"), ("kind", "target"))
     scopes = matrix.values_of("job_scope")
     return [
         answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
