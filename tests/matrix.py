@@ -56,6 +56,7 @@ def jinja_macros(path: str) -> Any:
     return _environment().get_template(path).module
 
 
+@cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
     environment = _environment()
@@ -76,37 +77,44 @@ def is_asked(question: str, answers: Answers) -> bool:
     return _compiled(when).render(answers).strip() != "False"
 
 
-def _is_ruled_out(answers: Answers) -> bool:
+def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
     """Whether a choice cannot be made beside the others."""
     return any(
         _compiled(choice.get("validator", "")).render(answers)
-        for question, answer in answers.items()
         for choice in questions()[question]["choices"].values()
         if isinstance(choice, dict) and choice["value"] == answer
     )
 
 
-def is_possible(answers: Answers) -> bool:
-    """Whether no choice is ruled out by another, and none is made that is not asked for."""
-    return not _is_ruled_out(answers) and all(
-        answer == values_of(question)[0] or is_asked(question, answers)
-        for question, answer in answers.items()
-    )
+def _offered(question: str, answers: Answers) -> list[str]:
+    """What can be chosen after the answers to the questions before; what is not asked is as is."""
+    if not is_asked(question, answers):
+        return values_of(question)[:1]
+    return [one for one in values_of(question) if not _is_ruled_out(question, one, answers)]
 
 
 @cache
 def _selections() -> dict[str, list[Answers]]:
     """Every combination of choices that can be chosen, by the files that it leaves out."""
     names = choice_questions()
-    patterns = [_compiled(text) for text in questionnaire()["_exclude"]]
+    every = [Answers()]
+    for name in names:
+        every = [{**one, name: value} for one in every for value in _offered(name, one)]
     found = dict[str, list[Answers]]()
-    for values in itertools.product(*map(values_of, names)):
-        answers = dict(zip(names, values, strict=True))
-        if is_possible(answers):
-            excluded = [one.render(answers, _copier_operation="copy") for one in patterns]
-            asked = {name: answers[name] for name in names if is_asked(name, answers)}
-            found.setdefault("\n".join(excluded), []).append(asked)
+    for answers in every:
+        asked = {name: answers[name] for name in names if is_asked(name, answers)}
+        found.setdefault(_left_out(tuple(answers[one] for one in file_questions())), []).append(
+            asked
+        )
     return found
+
+
+@cache
+def _left_out(values: tuple[str, ...]) -> str:
+    """The files that the answers to the questions about files leave out, as patterns."""
+    answers = dict(zip(file_questions(), values, strict=True))
+    patterns = [_compiled(text) for text in questionnaire()["_exclude"]]
+    return "\n".join(one.render(answers, _copier_operation="copy") for one in patterns)
 
 
 def possible() -> list[Answers]:
@@ -170,11 +178,11 @@ def with_defaults(answers: Answers) -> Answers:
     """The answers of one who gives these and takes every other choice as it is offered."""
     full = Answers()
     for name in choice_questions():
-        full[name] = answers.get(name) or _offered(name, full)
+        full[name] = answers.get(name) or default_of(name, full)
     return full
 
 
-def _offered(name: str, answers: Answers) -> str:
+def default_of(name: str, answers: Answers) -> str:
     """The default of a question after the answers to those before it."""
     return _compiled(questions()[name]["default"]).render(answers)
 
@@ -182,20 +190,28 @@ def _offered(name: str, answers: Answers) -> str:
 def impossible_pairs() -> list[Answers]:
     """Every choice, and every two, that cannot be made while all others are taken as offered."""
     changes = [{name: value} for name in choice_questions() for value in values_of(name)]
-    alone = [change for change in changes if _is_ruled_out(with_defaults(change))]
+    alone = [change for change in changes if _is_impossible(with_defaults(change))]
     pairs = [
         one | other
         for one, other in itertools.combinations(changes, 2)
         if one.keys() != other.keys() and one not in alone and other not in alone
     ]
-    return alone + [pair for pair in pairs if _is_ruled_out(with_defaults(pair))]
+    return alone + [pair for pair in pairs if _is_impossible(with_defaults(pair))]
+
+
+def _is_impossible(answers: Answers) -> bool:
+    return any(
+        _is_ruled_out(question, answer, answers)
+        for question, answer in answers.items()
+        if is_asked(question, answers)
+    )
 
 
 def name_of(answers: Answers) -> str:
     """A test id: what is not as offered, such as `framework=flask,auth=verify`."""
     full = with_defaults(answers)
     return ",".join(
-        f"{name}={value}" for name, value in answers.items() if value != _offered(name, full)
+        f"{name}={value}" for name, value in answers.items() if value != default_of(name, full)
     )
 
 

@@ -23,7 +23,16 @@ def clean(project: Path, program: str, *arguments: str | Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-CHECKERS = {"*.sh": "shellcheck", "Dockerfile": "hadolint"}
+CHECKERS = {
+    "*.sh": ["shellcheck", "--external-sources", "--source-path=SCRIPTDIR"],
+    "*.y*ml": [
+        "yamllint",
+        "--strict",
+        "--config-data",
+        "{extends: relaxed, rules: {line-length: disable}}",
+    ],
+    "Dockerfile": ["hadolint"],
+}
 
 # Most files are the same in many variants: each is checked once.
 checked = set[tuple[str, bytes]]()
@@ -32,10 +41,10 @@ checked = set[tuple[str, bytes]]()
 @pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
 def test_checkers_find_nothing(template: Path, tmp_path: Path, answers: matrix.Answers) -> None:
     project = render(template, tmp_path / "project", dict(answers))
-    for pattern, program in CHECKERS.items():
+    for pattern, checker in CHECKERS.items():
         files = {(path.name, path.read_bytes()): path for path in project.rglob(pattern)}
         if new := [files[key] for key in files.keys() - checked]:
-            clean(project, program, *new)
+            clean(project, *checker, *new)
         checked.update(files)
 
 

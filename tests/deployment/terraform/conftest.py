@@ -46,11 +46,7 @@ def terraform() -> str:
 
 def _seen_by_terraform() -> list[matrix.Answers]:
     """As many variants as it takes for every two choices to meet on which the files depend."""
-    every = [
-        answers
-        for answers in matrix.possible()
-        if answers["deploy"] == "terraform" and answers["platform"] != "app-engine"
-    ]
+    every = [answers for answers in matrix.possible() if answers.get("deploy") == "terraform"]
     return matrix.every_two(every, SEEN)
 
 
