@@ -124,3 +124,30 @@ class TestVariables:
         with pytest.raises(RefusedError) as refused:
             Plan.of(project, tmp_path / "work", **{name: value})
         assert remedy in str(refused.value)
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "value", "remedy"),
+        [
+            ("cloud-run-job", "target", "train", "projects/PROJECT/locations/LOCATION/jobs/JOB"),
+            ("http", "target", "http://endpoint.example", "https://HOST/PATH"),
+            ("cloud-build", "target_account", "builds", "e-mail address of a service account"),
+            ("workflows", "step_url", "step.example", "https:// URL"),
+            ("step", "callers", "[]", "nobody could"),
+        ],
+    )
+    def test_so_is_one_of_a_proxy_or_a_step(
+        self,
+        terraform: str,
+        infrastructure: Path,
+        tmp_path: Path,
+        kind: str,
+        name: str,
+        value: str,
+        remedy: str,
+    ) -> None:
+        """R38."""
+        answers = {"kind": "step"} if kind == "step" else {"kind": "proxy", "target": kind}
+        project = render(infrastructure, tmp_path / "project", {"deploy": "terraform"} | answers)
+        with pytest.raises(RefusedError) as refused:
+            Plan.of(project, tmp_path / "work", **{name: value})
+        assert remedy in str(refused.value)
