@@ -110,7 +110,9 @@ def deploy(
     config = project / "deploy" / "config.sh"
     text = config.read_text()
     for kind, name in answers.items():
-        text = re.sub(rf"(?m)^{kind.upper()}=.*$", f"{kind.upper()}={name}", text)
+        # `TARGET` is the name of what is started.
+        variable = "TARGET_KIND" if kind == "target" else kind.upper()
+        text = re.sub(rf"(?m)^{variable}=.*$", f"{variable}={name}", text)
     config.write_text(text)
     (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
