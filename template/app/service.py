@@ -204,8 +204,8 @@ def _answer(result: Outcome, allow: str = "POST") -> Response:
             return _response(200, {"outcome": "processed", "run_id": run_id, "result": kept})
         case outcome.Duplicate(run_id, kept):
             return _response(200, {"outcome": "duplicate", "run_id": run_id, "result": kept})
-        case outcome.GaveUp(run_id):
-            return _response(200, {"outcome": "gave_up", "run_id": run_id})
+        case outcome.GaveUp(run_id, why):
+            return _response(200, {"outcome": "gave_up", "run_id": run_id, "reason": why})
         case outcome.InProgress(run_id, lease_left):
             body = {"outcome": "in_progress", "run_id": run_id}
             return _response(409, body, {"Retry-After": _retry_after(lease_left)})

@@ -17,7 +17,8 @@ from app.kinds import settle_time, trait
 from app.retry_budget import MOST_RETRIES, NoBudget, Times, retry_config
 from app.schedule import parse_zone, past_times, shortest_interval
 from dev.delivery import JobScope, Target
-from dev.plan import DEFAULT_SCENARIOS, KILLS, Fault, Scenario
+from dev.kinds import scenarios
+from dev.plan import KILLS, Fault, Scenario
 
 JOB_SCOPES = ("none", "header", "query", "path")
 SHORTEST_LEASE_SECONDS = 5
@@ -25,8 +26,8 @@ SHORTEST_DEADLINE_SECONDS = 15
 
 _EPILOG = """\
 Without options it starts the server with a fresh SQLite store and plays what doubles or loses runs:
-duplicates, a lost answer, a crash after the claim and a forced run. The exit status is 0 if each
-run was completed exactly once, 1 if one was not, 2 if the simulation could not start.
+{}. The exit status is 0 if each run was completed exactly once, 1 if one was not, 2 if the
+simulation could not start.
 """
 
 
@@ -68,16 +69,16 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         prog="python -m dev.scheduler",
         usage="%(prog)s [options]",
         description="A local Cloud Scheduler: real requests, retries, and faults on demand.",
-        epilog=_EPILOG,
+        epilog=_EPILOG.format(", ".join(each.name for each in scenarios() if each.by_default)),
     )
     what = parser.add_argument_group("what to play")
-    scenarios = [scenario.value for scenario in Scenario]
+    names = [scenario.name for scenario in scenarios()]
     what.add_argument(
         "--scenario",
         action="append",
-        choices=["all", *scenarios],
+        choices=["all", *names],
         metavar="NAME",
-        help=f"all, {', '.join(scenarios)}; may be repeated",
+        help=f"all, {', '.join(names)}; may be repeated",
     )
     what.add_argument("--runs", type=_whole(1), metavar="N", help="N runs of the schedule instead")
     what.add_argument("--duplicates", type=_whole(1), metavar="N", help="deliver each N times")
@@ -166,9 +167,9 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
     own_plan = bool(given.runs or given.duplicates or faults or given.forced or given.real_time)
     if given.scenario and own_plan:
         raise ValueError("--scenario brings its own runs and faults; leave the other options out")
-    scenarios = () if own_plan else _scenarios(given.scenario, running=bool(given.url))
+    chosen = () if own_plan else _scenarios(given.scenario, running=bool(given.url))
     if given.url:
-        _check_running(given, faults, scenarios)
+        _check_running(given, faults, chosen)
     if given.attempt_deadline <= 0:
         raise ValueError("--attempt-deadline must be more than 0")
     zone = parse_zone(given.time_zone)
@@ -189,7 +190,7 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
         retry=_retry(given, zone, now),
         schedule=given.schedule,
         zone=zone,
-        scenarios=scenarios,
+        scenarios=chosen,
         runs=given.runs or 1,
         copies=given.duplicates or 1,
         faults=faults,
@@ -233,22 +234,22 @@ def _faults(given: argparse.Namespace) -> tuple[Fault, ...]:
 
 
 def _scenarios(names: Sequence[str] | None, *, running: bool) -> tuple[Scenario, ...]:
-    possible = [name for name in Scenario if not (running and name.needs_server_control)]
+    possible = [each for each in scenarios() if not (running and each.needs_server_control)]
     if names is None:
-        return tuple(name for name in DEFAULT_SCENARIOS if name in possible)
+        return tuple(each for each in possible if each.by_default)
     if "all" in names:
         return tuple(possible)
-    return tuple(Scenario(name) for name in names)
+    return tuple(each for each in scenarios() if each.name in names)
 
 
 def _check_running(
-    given: argparse.Namespace, faults: Sequence[Fault], scenarios: Sequence[Scenario]
+    given: argparse.Namespace, faults: Sequence[Fault], chosen: Sequence[Scenario]
 ) -> None:
     parts = urlsplit(given.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"--url must be an http or https address, not {given.url!r}")
     refused = [fault.value for fault in faults]
-    refused += [scenario.value for scenario in scenarios if scenario.needs_server_control]
+    refused += [scenario.name for scenario in chosen if scenario.needs_server_control]
     if refused:
         raise ValueError(
             f"{', '.join(refused)}: this takes the server's log and its life; leave --url out"

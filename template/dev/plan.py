@@ -25,8 +25,9 @@ class PlannedRun:
     """One scheduled or forced run.
 
     `copies` is how often its first attempt is delivered at once. The first attempt that is claimed
-    suffers the first of `faults`, the next one the second, and so on. `due` and `until` are when
-    the first attempt starts and when the retries end, where that has to be waited for.
+    suffers the first of `faults`, the next one the second, and so on. `trouble` is what goes wrong
+    with what is around the service at the first start. `due` and `until` are when the first
+    attempt starts and when the retries end, where that has to be waited for.
     """
 
     title: str
@@ -34,43 +35,56 @@ class PlannedRun:
     forced: bool = False
     copies: int = 1
     faults: tuple[Fault, ...] = ()
+    trouble: str = ""
     due: datetime | None = None
     until: datetime | None = None
 
 
-class Scenario(Enum):
-    """A telling way to go wrong. The values are the names on the command line."""
+@dataclass(frozen=True)
+class Scenario:
+    """A telling way to go wrong.
 
-    DUPLICATES = "duplicates"
-    LOST_ANSWER = "lost-answer"
-    LATE_ANSWER = "late-answer"
-    CRASH_AFTER_CLAIM = "crash-after-claim"
-    CRASH_IN_JOB = "crash-in-job"
-    CRASH_BEFORE_FINISH = "crash-before-finish"
-    FORCED = "forced"
+    Attributes:
+        name: Its name on the command line.
+        title: What happens to its run.
+        copies: How often the first attempt is delivered at once.
+        faults: What goes wrong with the attempts.
+        trouble: What goes wrong with what is around the service (`dev.kinds`); empty for nothing.
+        forced: A run is forced ahead of its time, and scheduled then.
+        by_default: A simulation without options plays it.
+    """
+
+    name: str
+    title: str
+    copies: int = 1
+    faults: tuple[Fault, ...] = ()
+    trouble: str = ""
+    forced: bool = False
+    by_default: bool = False
 
     @property
     def needs_server_control(self) -> bool:
-        """Whether it takes the server's log, its store or its life."""
-        return self not in (Scenario.DUPLICATES, Scenario.FORCED)
+        """Whether it takes the server's log, its store, its life or what is around it."""
+        return bool(self.faults or self.trouble)
 
 
-DEFAULT_SCENARIOS = (
-    Scenario.DUPLICATES,
-    Scenario.LOST_ANSWER,
-    Scenario.CRASH_AFTER_CLAIM,
-    Scenario.FORCED,
+SCENARIOS = (
+    Scenario("duplicates", "delivered 3 times at once", copies=3, by_default=True),
+    Scenario("lost-answer", "its answer gets lost", faults=(Fault.LOST_ANSWER,), by_default=True),
+    Scenario("late-answer", "answered after the deadline", faults=(Fault.LATE_ANSWER,)),
+    Scenario(
+        "crash-after-claim",
+        "kill -9 after the claim",
+        faults=(Fault.KILL_AFTER_CLAIM,),
+        by_default=True,
+    ),
+    Scenario("crash-in-job", "kill -9 in the job", faults=(Fault.KILL_IN_JOB,)),
+    Scenario(
+        "crash-before-finish", "kill -9 before the finish", faults=(Fault.KILL_BEFORE_FINISH,)
+    ),
+    Scenario("forced", "forced ahead of its time", forced=True, by_default=True),
 )
-"""What a simulation without options plays: the four ways in which runs get doubled or lost."""
-
-_FAULTY: dict[Scenario, tuple[str, int, tuple[Fault, ...]]] = {
-    Scenario.DUPLICATES: ("delivered 3 times at once", 3, ()),
-    Scenario.LOST_ANSWER: ("its answer gets lost", 1, (Fault.LOST_ANSWER,)),
-    Scenario.LATE_ANSWER: ("answered after the deadline", 1, (Fault.LATE_ANSWER,)),
-    Scenario.CRASH_AFTER_CLAIM: ("kill -9 after the claim", 1, (Fault.KILL_AFTER_CLAIM,)),
-    Scenario.CRASH_IN_JOB: ("kill -9 in the job", 1, (Fault.KILL_IN_JOB,)),
-    Scenario.CRASH_BEFORE_FINISH: ("kill -9 before the finish", 1, (Fault.KILL_BEFORE_FINISH,)),
-}
+"""What can be played with every service."""
 
 
 def scenario_runs(
@@ -83,10 +97,13 @@ def scenario_runs(
     """
     chosen = list(dict.fromkeys(scenarios))
     runs = [
-        PlannedRun(title, next(times), copies=copies, faults=faults)
-        for title, copies, faults in (_FAULTY[name] for name in chosen if name in _FAULTY)
+        PlannedRun(
+            each.title, next(times), copies=each.copies, faults=each.faults, trouble=each.trouble
+        )
+        for each in chosen
+        if not each.forced
     ]
-    return _with_forced(runs, forced_time) if Scenario.FORCED in chosen else runs
+    return runs if len(runs) == len(chosen) else _with_forced(runs, forced_time)
 
 
 def schedule_runs(

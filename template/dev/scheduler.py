@@ -21,7 +21,7 @@ from dev.delivery import Target
 from dev.events import EventLog
 from dev.kinds import Surroundings, surroundings
 from dev.options import Options, parse
-from dev.plan import PlannedRun, Scenario, scenario_runs, schedule_runs, with_forced_run
+from dev.plan import PlannedRun, scenario_runs, schedule_runs, with_forced_run
 from dev.report import print_verdicts, save_svg
 from dev.server import LocalServer, ServerError
 from dev.simulation import RunResult, Simulation
@@ -63,7 +63,7 @@ def planned_runs(options: Options, now: datetime) -> list[PlannedRun]:
     lead = (now + FORCED_LEAD).replace(microsecond=0)
     if not options.real_time:
         if options.scenarios:
-            times = past_times(options.schedule, options.zone, now, len(Scenario))
+            times = past_times(options.schedule, options.zone, now, len(options.scenarios))
             return scenario_runs(options.scenarios, iter(times), lead)
         times = past_times(options.schedule, options.zone, now, options.runs)
         runs = schedule_runs(times, options.copies, options.faults, real_time=False)
@@ -96,7 +96,7 @@ def _simulate_here(options: Options, console: Console) -> Judged:
         _print_head(console, options, target, f"lease {options.lease} s")
         stack.callback(server.stop)
         server.start()
-        results = _play(options, Attempts(target, timeline, server), timeline)
+        results = _play(options, Attempts(target, timeline, server), around, timeline)
     # Only now the log is complete: a second completion may come after the last answer.
     return [(result, _judge_by_log(result, log, options, around)) for result in results]
 
@@ -108,12 +108,14 @@ def _simulate_running(options: Options, console: Console) -> Judged:
     _check_reachable(target.url)
     timeline = Timeline(console)
     _print_head(console, options, target, "already running")
-    results = _play(options, Attempts(target, timeline, None), timeline)
+    results = _play(options, Attempts(target, timeline, None), Surroundings(), timeline)
     return [(result, _judge_by_answers(result, results, options)) for result in results]
 
 
-def _play(options: Options, attempts: Attempts, timeline: Timeline) -> list[RunResult]:
-    simulation = Simulation(attempts, options.retry, timeline)
+def _play(
+    options: Options, attempts: Attempts, around: Surroundings, timeline: Timeline
+) -> list[RunResult]:
+    simulation = Simulation(attempts, around, options.retry, timeline)
     results: list[RunResult] = []
     for planned in planned_runs(options, datetime.now(UTC)):
         for run in _tries(planned):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from app.backoff import RetryConfig, next_gap
 from dev.attempt import Attempts, Reply
 from dev.delivery import Answer
+from dev.kinds import Surroundings
 from dev.plan import Fault, PlannedRun
 from dev.timeline import Timeline
 
@@ -23,8 +24,11 @@ class RunResult:
 class Simulation:
     """Plays runs one after the other."""
 
-    def __init__(self, attempts: Attempts, retry: RetryConfig, timeline: Timeline) -> None:
+    def __init__(
+        self, attempts: Attempts, around: Surroundings, retry: RetryConfig, timeline: Timeline
+    ) -> None:
         self._attempts = attempts
+        self._around = around
         self._retry = retry
         self._timeline = timeline
 
@@ -36,6 +40,8 @@ class Simulation:
         replies: list[Reply] = []
         faults = list(planned.faults)
         copies, retry = planned.copies, 0
+        if planned.trouble:
+            self._around.expect(planned.trouble)
         while True:
             latest, struck = self._attempts.make(planned, copies, faults[0] if faults else None)
             replies += latest

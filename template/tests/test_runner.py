@@ -54,6 +54,23 @@ class TestSuccess:
         assert two.deliver(due, never) == outcome.Duplicate(run_id, {"rows": 3})
         assert not never.ran
 
+    @pytest.mark.parametrize(
+        ("error", "reason"),
+        [
+            (GiveUp(), None),
+            (GiveUp("status 404:\n  no such\ttable"), "status 404: no such table"),
+            (GiveUp("é" * 400), "é" * 250),
+            (GiveUp('"' * 2000), '"' * 500),
+            (GiveUp("half of \ud83d"), "half of ?"),
+        ],
+    )
+    def test_for_good_is_told_with_its_reason(
+        self, one: Instance, two: Instance, due: datetime, error: GiveUp, reason: str | None
+    ) -> None:
+        """R23: in one line, as much of it as a record keeps."""
+        ends = [one.deliver(due, raising(error)), two.deliver(due, Never())]
+        assert ends == [outcome.GaveUp(run_id_at(due), reason)] * 2
+
     def test_of_an_async_job_is_the_same(self, one: Instance, due: datetime) -> None:
         async def job(attempt: Attempt) -> dict[str, object]:
             await asyncio.sleep(0)
@@ -135,8 +152,10 @@ class TestFailure:
     def test_for_good_is_final(self, one: Instance, two: Instance, due: datetime) -> None:
         """R23."""
         never = Never()
-        assert one.deliver(due, raising(GiveUp("bad input"))) == outcome.GaveUp(run_id_at(due))
-        assert two.deliver(due, never) == outcome.GaveUp(run_id_at(due))
+        assert one.deliver(due, raising(GiveUp("bad input"))) == outcome.GaveUp(
+            run_id_at(due), "bad input"
+        )
+        assert two.deliver(due, never) == outcome.GaveUp(run_id_at(due), "bad input")
         assert not never.ran
 
     def test_of_unknown_outcome_lets_things_settle_before_the_next_attempt(
@@ -263,7 +282,7 @@ class TestLostClaim:
             let_it_die(harness, due)
             two.deliver(due, raising(GiveUp("no")))
 
-        assert one.deliver(due, job) == outcome.GaveUp(run_id_at(due))
+        assert one.deliver(due, job) == outcome.GaveUp(run_id_at(due), "no")
 
     @pytest.mark.parametrize("end", [None, GiveUp("no"), ClaimLost("told")])
     def test_answers_lost_while_the_other_attempt_is_at_work(

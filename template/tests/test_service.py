@@ -70,7 +70,15 @@ class TestAnswersOfARun:
         """R23: 200, so that Scheduler stops."""
         first = LocalService(harness, raises(GiveUp("no such table"))).handle()
         later = LocalService(harness, never).handle()
-        assert first.body == later.body == {"outcome": "gave_up", "run_id": RUN_ID}
+        assert (
+            first.body
+            == later.body
+            == {
+                "outcome": "gave_up",
+                "run_id": RUN_ID,
+                "reason": "no such table",
+            }
+        )
         assert first.status == later.status == 200
 
     def test_in_progress(self, harness: SqliteHarness) -> None:

@@ -23,9 +23,10 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """The run failed for good, now or before (R23)."""
+    """The run failed for good, now or before (R23), for the `reason` that the job gave."""
 
     run_id: str
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from app.dedup.clock import Clock
 from app.dedup.delivery import Identity
 from app.dedup.lease import Renewal
 from app.dedup.outcome import Outcome
-from app.dedup.record import RESULT_LIMIT, Record, Status
+from app.dedup.record import Record, Status
+from app.dedup.result import kept_of, kept_reason, reason_of
 from app.dedup.store import (
     Claim,
     ClaimAnswer,
@@ -188,7 +189,7 @@ class Runner:
                     result = _call(job, attempt)
             except GiveUp as error:
                 _log.error("The job gave up.", error=error)
-                return self._finish(renewal, Status.FAILED, None, deadline)
+                return self._finish(renewal, Status.FAILED, reason_of(error), deadline)
             except OutcomeUnknown as error:
                 _log.error("The outcome is unknown.", event="outcome_unknown", error=error)
                 self._release(renewal.claim, settle=SETTLE)
@@ -206,7 +207,7 @@ class Runner:
     def _finish(self, renewal: Renewal, status: Status, result: object, deadline: float) -> Outcome:
         """Make the record final; the store decides whether the claim still stands (R20-R25)."""
         claim = renewal.claim
-        kept = _kept(result)
+        kept = kept_of(result)
         left = min(renewal.left(), deadline - self.clock.monotonic())
         try:
             lost = self.store.finish(claim, status, kept, timeout=max(left, FINISH_TIMEOUT))
@@ -224,7 +225,7 @@ class Runner:
             return _lost(claim, lost.record)
         if status is Status.FAILED:
             _log.error("The run has failed for good.", event="gave_up")
-            return outcome.GaveUp(claim.run.run_id)
+            return outcome.GaveUp(claim.run.run_id, kept_reason(json.loads(kept) if kept else None))
         _log.info("The run is completed.", event="completed")
         return outcome.Processed(claim.run.run_id, json.loads(kept) if kept else None)
 
@@ -298,7 +299,7 @@ def _closed(record: Record) -> Outcome:
     """Answer a delivery whose run has ended (R11, R23)."""
     if record.status is Status.FAILED:
         _log.info("The run failed for good before.", event="gave_up")
-        return outcome.GaveUp(record.run_id)
+        return outcome.GaveUp(record.run_id, kept_reason(record.result))
     _log.info("The run is completed already.", event="duplicate")
     return outcome.Duplicate(record.run_id, record.result)
 
@@ -318,20 +319,3 @@ def _lost(claim: Claim, record: Record | None) -> Outcome:
     if record.status is Status.IN_PROGRESS:
         return outcome.Lost(claim.run.run_id, record.lease_left())
     return _closed(record)
-
-
-def _kept(result: object) -> str | None:
-    """Return the JSON of a result worth keeping, or None (R20)."""
-    if result is None:
-        return None
-    try:
-        if not isinstance(result, dict):
-            raise TypeError(f"it is a {type(result).__name__}, not a dict")
-        kept = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        size = len(kept.encode())
-        if size > RESULT_LIMIT:
-            raise ValueError(f"it has {size} bytes of JSON; {RESULT_LIMIT} are kept at most")
-    except Exception as error:
-        _log.warning("The job's result is not kept.", error=error)
-        return None
-    return kept

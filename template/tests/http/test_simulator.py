@@ -25,7 +25,8 @@ def test_each_run_is_done_once_whatever_goes_wrong(
 ) -> None:
     """R11, R13, R28, R41."""
     text = framework.main(IMPORTS, SERVICE)
-    monkeypatch.chdir(write_folder(tmp_path / "program", framework, text))
+    folder = write_folder(tmp_path / "program", framework, text)
+    monkeypatch.setattr("dev.server._PROJECT", folder)
     monkeypatch.setenv("PYTHONPATH", str(PROJECT))
     status = main(["--scenario", scenario])
     output = capsys.readouterr().out

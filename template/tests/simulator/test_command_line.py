@@ -8,8 +8,9 @@ from app import defaults
 from app.backoff import RetryConfig
 from app.kinds import settle_time
 from app.retry_budget import Times, retry_config
+from dev.kinds import scenarios
 from dev.options import parse
-from dev.plan import Fault, Scenario
+from dev.plan import Fault
 from dev.scheduler import planned_runs
 
 TIME = datetime(2026, 10, 16, 12, 0, tzinfo=UTC)
@@ -52,7 +53,8 @@ class TestCommandLine:
     def test_without_options_plays_the_telling_scenarios(self) -> None:
         runs = planned_runs(parse([], {}, TIME), TIME)
 
-        assert [run.forced for run in runs] == [True, False, False, False, False]
+        assert [run.forced for run in runs[:-1]] == [True, *(False for run in runs[1:-1])]
+        assert len(runs) == sum(each.by_default for each in scenarios()) + 1
         assert runs[0].schedule_time == runs[-1].schedule_time > TIME
         assert {fault for run in runs for fault in run.faults} == {
             Fault.LOST_ANSWER,
@@ -99,4 +101,4 @@ class TestCommandLine:
     def test_offers_a_running_server_what_needs_no_control(self) -> None:
         options = parse(["--url", "http://h/", "--scenario", "all"], {}, TIME)
 
-        assert options.scenarios == (Scenario.DUPLICATES, Scenario.FORCED)
+        assert [each.name for each in options.scenarios] == ["duplicates", "forced"]
