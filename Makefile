@@ -8,7 +8,8 @@ PYTHON := .venv/bin/python
 READY := .venv/.ready
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
 DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
-	deploy/config.sh infra/answers.auto.tfvars infra/scope.tf infra/service.tf infra/cloudbuild.yaml
+	deploy/config.sh infra/answers.auto.tfvars infra/job.tf infra/scope.tf infra/service.tf \
+	infra/cloudbuild.yaml
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

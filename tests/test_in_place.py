@@ -44,14 +44,17 @@ def test_a_default_render_is_what_the_default_answers_give(
 
 
 def test_every_file_of_the_template_is_in_some_variant(template: Path, tmp_path: Path) -> None:
-    reached = set[str]()
-    with quick_renders():
-        for number, answers in enumerate(matrix.pairwise()):
-            reached |= files_of(render(template, tmp_path / f"{number}", dict(answers))).keys()
     answers_file = "{{ _copier_conf.answers_file }}.jinja"
     files = files_of(template / "template").keys() - {answers_file}
-    expected = {name.removesuffix(SUFFIX) for name in files}
-    assert expected | {".copier-answers.yml"} == reached
+    expected = {name.removesuffix(SUFFIX) for name in files} | {".copier-answers.yml"}
+    reached = set[str]()
+    with quick_renders():
+        # A few files need three answers to be there; most of all variants need not be looked at.
+        for number, answers in enumerate([*matrix.pairwise(), *matrix.variants()]):
+            reached |= files_of(render(template, tmp_path / f"{number}", dict(answers))).keys()
+            if reached >= expected:
+                break
+    assert expected == reached
 
 
 def test_every_path_in_the_map_exists() -> None:

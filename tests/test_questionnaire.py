@@ -291,6 +291,7 @@ class TestChoices:
             ({"platform": "app-engine", "framework": "functions-framework"}, "flask or fastapi"),
             ({"platform": "app-engine", "auth": "iam"}, "no check by IAM"),
             ({"platform": "cloud-run-functions", "auth": "app-engine"}, "Only App Engine"),
+            ({"platform": "app-engine", "kind": "step"}, "a step is asked by others"),
         ],
     )
     def test_app_engine_has_its_own(

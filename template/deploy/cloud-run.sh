@@ -1,7 +1,16 @@
 # shellcheck shell=bash
 # The service on Cloud Run, built from this folder.
 
+BUILDER=$(fitted builder 30) # Cloud Build builds as this account.
+
+need_apis run
+
+# How the service reaches a private network, and where files come to that are secrets.
+NETWORK_BY=direct
+SECRETS_FOLDER=/secrets/redis
+
 cloud_run_setup() {
+  account "$BUILDER" "Cloud Build builds as this account"
   # Without a builder of its own the build would run as the project's default account, which has
   # either far too many roles or none.
   grant "$BUILDER" roles/run.builder \
@@ -28,17 +37,8 @@ cloud_run_url() {
 
 cloud_run_deploy() {
   cloud_run_url
-  local environment=(
-    "GOOGLE_CLOUD_PROJECT=$GOOGLE_CLOUD_PROJECT"
-    "SERVICE=$SERVICE"
-    "JOB_SCOPE=$JOB_SCOPE"
-    "ATTEMPT_DEADLINE_SECONDS=$ATTEMPT_DEADLINE_SECONDS"
-    "LEASE_SECONDS=$LEASE_SECONDS"
-    "RETENTION_SECONDS=$RETENTION_SECONDS"
-    "AUTH=$AUTH"
-    "AUTH_AUDIENCE=$URL"
-    "AUTH_SERVICE_ACCOUNT=$(join , "${allowed[@]}")"
-  )
+  service_environment
+  environment+=("GOOGLE_CLOUD_PROJECT=$GOOGLE_CLOUD_PROJECT")
   # A lease is renewed in the background, also when a request has timed out: hence the CPU.
   local flags=(
     "--region=$REGION"
@@ -51,11 +51,18 @@ cloud_run_deploy() {
     "--memory=$MEMORY"
     --no-cpu-throttling
     --ingress=all
-    "${auth_flags[@]}"
+    --no-allow-unauthenticated
     "${platform_flags[@]}"
   )
-  kind_service
+  if $platform_checks_caller; then
+    flags+=(--invoker-iam-check)
+  else
+    flags+=(--no-invoker-iam-check)
+  fi
   store_deploy
+  if ((${#secrets[@]})); then
+    flags+=("--update-secrets=$(join , "${secrets[@]/%/:latest}")")
+  fi
   # Variables that the owner has added stay.
   flags+=("--update-env-vars=^|^$(join '|' "${environment[@]}")")
   step "build and deploy the service $SERVICE, which takes some minutes" \

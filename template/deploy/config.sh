@@ -7,6 +7,7 @@ KIND=handler
 PLATFORM=cloud-run
 STORE=firestore
 AUTH=iam
+JOB_TYPE=http
 
 GOOGLE_CLOUD_PROJECT=${GOOGLE_CLOUD_PROJECT:-my-project}
 REGION=${REGION:-us-central1}

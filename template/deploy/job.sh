@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The Cloud Scheduler job, which calls the service at $URL.
+# The Cloud Scheduler job, which calls the service. For each type of job, a file in deploy/job has
+# `allowed`, the account whose token it sends, `job_field`, where the job says what it calls,
+# `job_setup`, and `job_target`, which adds to `job_flags`.
 
-CALLER=$(fitted caller 30) # The job sends this account's token.
-allowed=("$(address "$CALLER")")
 job_flags=(--http-method=post)
 
 need_apis cloudscheduler
@@ -14,14 +14,15 @@ if ! command -v "$PYTHON" >/dev/null; then
   stop "there is no $PYTHON." "Install the project: make install"
 fi
 
-job_setup() { account "$CALLER" "the Cloud Scheduler job sends its token"; }
+# shellcheck disable=SC1090 # One is there.
+source "deploy/job/$JOB_TYPE.sh"
 
 job_check() {
   retries
   job_scope
 }
 
-job_service() {
+job_environment() {
   environment+=("JOB_ID=$JOB_ID" "SCHEDULE=$SCHEDULE" "TIME_ZONE=$TIME_ZONE")
 }
 
@@ -50,32 +51,32 @@ retries() {
 
 job_deploy() {
   local flags remedy
+  job_target
   flags=(
     "--location=$REGION"
     "--schedule=$SCHEDULE"
     "--time-zone=$TIME_ZONE"
-    "--uri=$URL$job_path"
-    "--oidc-service-account-email=$(address "$CALLER")"
-    "--oidc-token-audience=$URL"
     "--attempt-deadline=${ATTEMPT_DEADLINE_SECONDS}s"
     "${job_retries[@]}"
     "${job_flags[@]}"
   )
-  remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on\
- $(address "$CALLER")."
+  remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on the job's\
+ account, where it has one."
   if exists gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION"; then
     # Headers that the owner has added stay; those of another scope go.
     if [[ $JOB_SCOPE != header && $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
-      --format='value(httpTarget.headers)') == *X-Job-* ]]; then
+      --format="value($job_field.headers)") == *X-Job-* ]]; then
       step "take the headers of another scope from the job $JOB_ID" "$remedy" \
-        gcloud scheduler jobs update http "$JOB_ID" "--location=$REGION" \
+        gcloud scheduler jobs update "$JOB_TYPE" "$JOB_ID" "--location=$REGION" \
         --remove-headers=X-Job-Project,X-Job-Location
     fi
     if ((${#job_headers[@]})); then flags+=("--update-headers=$(join , "${job_headers[@]}")"); fi
-    step "update the job $JOB_ID" "$remedy" gcloud scheduler jobs update http "$JOB_ID" "${flags[@]}"
+    step "update the job $JOB_ID" "$remedy" \
+      gcloud scheduler jobs update "$JOB_TYPE" "$JOB_ID" "${flags[@]}"
   else
     if ((${#job_headers[@]})); then flags+=("--headers=$(join , "${job_headers[@]}")"); fi
-    step "create the job $JOB_ID" "$remedy" gcloud scheduler jobs create http "$JOB_ID" "${flags[@]}"
+    step "create the job $JOB_ID" "$remedy" \
+      gcloud scheduler jobs create "$JOB_TYPE" "$JOB_ID" "${flags[@]}"
   fi
   say "A run at once: gcloud scheduler jobs run $JOB_ID --location=$REGION" \
     "--project=$GOOGLE_CLOUD_PROJECT"

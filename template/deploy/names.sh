@@ -26,5 +26,4 @@ address() {
   printf '%s@%s.iam.gserviceaccount.com' "$1" "$place"
 }
 
-RUNNER=$(fitted runner 30)   # The service runs as this account.
-BUILDER=$(fitted builder 30) # Cloud Build builds as this account.
+RUNNER=$(fitted runner 30) # The service runs as this account.

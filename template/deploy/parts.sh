@@ -1,15 +1,17 @@
 # shellcheck shell=bash
 # What both commands need: the settings, the names, and the chosen kind, platform, store and check.
 #
-# A kind has `allowed`, who may call, `kind_setup`, `kind_check`, `kind_service`, which adds to
-# `environment` of the service, and `kind_deploy`; a platform has `platform_setup` and
-# `platform_deploy`; a store has `store_setup`, and `store_deploy`, which adds to `environment` and
-# `flags` of the service; a check of the caller has `auth_flags` and `auth_deploy`.
+# A kind has `allowed`, the accounts whose tokens let in, `kind_setup`, `kind_check`,
+# `kind_environment`, which adds to `environment` of the service, and `kind_deploy`. A platform has
+# `platform_setup` and `platform_deploy`, which starts from `service_environment`. A store has
+# `store_setup`, and `store_deploy`, which adds to `environment` and `secrets` of the service. A
+# check of the caller has `auth_environment`, which adds to `environment`, and `auth_deploy`.
 
 source deploy/config.sh
 source deploy/names.sh
 source deploy/steps.sh
-apis=(artifactregistry cloudbuild iam run)
+source deploy/environment.sh
+apis=(artifactregistry cloudbuild iam)
 # shellcheck disable=SC1090 # One is there.
 source "deploy/kind/$KIND.sh"
 # shellcheck disable=SC1090 # One is there.

@@ -10,7 +10,6 @@ step "enable the APIs ${apis[*]}" \
   "You need roles/serviceusage.serviceUsageAdmin, and the project needs a billing account." \
   gcloud services enable "${apis[@]/%/.googleapis.com}"
 account "$RUNNER" "the service runs as this account"
-account "$BUILDER" "Cloud Build builds as this account"
 platform_setup
 store_setup
 kind_setup

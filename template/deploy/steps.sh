@@ -28,7 +28,7 @@ step() {
 exists() {
   local said
   if said=$("$@" --format=none 2>&1); then return 0; fi
-  if [[ $said == *NOT_FOUND* || $said == *"Cannot find"* ]]; then return 1; fi
+  case $said in *NOT_FOUND* | *"Cannot find"* | *"does not contain"*) return 1 ;; esac
   printf '%s\n' "$said" >&2
   stop "could not look at what is there." \
     "Your account needs to see it: roles/viewer on $GOOGLE_CLOUD_PROJECT does."

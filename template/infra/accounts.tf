@@ -2,10 +2,7 @@
 # beside the records, those on what it starts beside that, and the right to call it beside the check of
 # the caller.
 locals {
-  accounts = merge(local.kind_accounts, {
-    runner  = "runs the service"
-    builder = "builds the image"
-  })
+  accounts = merge({ runner = "runs the service" }, local.platform_accounts, local.kind_accounts)
 }
 
 resource "google_service_account" "accounts" {
@@ -15,11 +12,4 @@ resource "google_service_account" "accounts" {
   display_name = "${var.service}: ${each.value}"
 
   depends_on = [google_project_service.required]
-}
-
-# Reads the source, stores the image and writes the build's log.
-resource "google_project_iam_member" "builder" {
-  project = var.project
-  role    = "roles/run.builder"
-  member  = google_service_account.accounts["builder"].member
 }

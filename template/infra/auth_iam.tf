@@ -1,7 +1,6 @@
 # Cloud Run checks the caller, and lets nobody else through.
 locals {
-  auth                   = "iam"
-  platform_checks_caller = true
+  auth = "iam"
 }
 
 resource "google_cloud_run_v2_service_iam_member" "callers" {

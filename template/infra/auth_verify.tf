@@ -1,5 +1,4 @@
 # The platform's check is off: everybody reaches the service, and the service verifies every token.
 locals {
-  auth                   = "verify"
-  platform_checks_caller = false
+  auth = "verify"
 }

@@ -1,8 +1,6 @@
-# The Cloud Scheduler job, and the account as which it calls. Its token is meant for the service's root URL, whatever path it calls.
+# The Cloud Scheduler job.
 locals {
   job_services = ["cloudscheduler.googleapis.com"]
-  job_accounts = { caller = "is who the Cloud Scheduler job calls as" }
-  callers      = { caller = google_service_account.accounts["caller"].email }
   job_environment = {
     JOB_ID    = var.service
     SCHEDULE  = var.schedule
@@ -29,7 +27,7 @@ resource "google_cloud_scheduler_job" "job" {
   }
 
   http_target {
-    uri         = local.job_uri
+    uri         = "${local.url}${local.job_path}"
     http_method = "POST"
     headers     = merge(local.job_headers, local.job_content)
     body        = local.job_body
@@ -41,9 +39,4 @@ resource "google_cloud_scheduler_job" "job" {
   }
 
   depends_on = [google_cloud_run_v2_service.service]
-}
-
-output "caller" {
-  description = "E-mail address of the account as which the Cloud Scheduler job calls."
-  value       = google_service_account.accounts["caller"].email
 }

@@ -4,7 +4,7 @@ locals {
   account_limit = 30
   limits = merge(
     { for purpose in keys(local.accounts) : purpose => local.account_limit },
-    { runs = local.store_name_limit },
+    { runs = local.store_name_limit, vpc = 25 },
   )
   names = {
     for purpose, limit in local.limits : purpose =>

@@ -3,19 +3,14 @@ locals {
   deployed = var.image == "" ? 0 : 1
   # Known before the service is there, so that the service can be told its own audience.
   url = "https://${var.service}-${data.google_project.this.number}.${var.region}.run.app"
-  # What deployment and code have to agree on is told, not left to the code's defaults.
-  environment = {
-    GOOGLE_CLOUD_PROJECT     = var.project
-    SERVICE                  = var.service
-    JOB_SCOPE                = local.job_scope
-    ATTEMPT_DEADLINE_SECONDS = var.attempt_deadline
-    LEASE_SECONDS            = var.lease
-    RETENTION_SECONDS        = var.retention * 3600
-    AUTH                     = local.auth
-    AUTH_AUDIENCE            = local.url
-    AUTH_SERVICE_ACCOUNT     = join(",", values(local.callers))
-    RUN_STORE_URL            = local.store_url
-  }
+
+  platform_services = ["run.googleapis.com"]
+}
+
+data "google_project" "this" {
+  project_id = var.project
+
+  depends_on = [google_project_service.required]
 }
 
 resource "google_cloud_run_v2_service" "service" {
@@ -24,7 +19,7 @@ resource "google_cloud_run_v2_service" "service" {
   name                 = var.service
   location             = var.region
   ingress              = "INGRESS_TRAFFIC_ALL"
-  invoker_iam_disabled = !local.platform_checks_caller
+  invoker_iam_disabled = local.auth == "verify"
   deletion_protection  = var.deletion_protection
 
   template {
@@ -47,7 +42,7 @@ resource "google_cloud_run_v2_service" "service" {
       }
 
       dynamic "env" {
-        for_each = merge(local.environment, local.kind_environment)
+        for_each = merge(local.environment, { GOOGLE_CLOUD_PROJECT = var.project })
         content {
           name  = env.key
           value = env.value

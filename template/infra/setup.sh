@@ -4,6 +4,11 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source ./steps.sh
 
+# The image that the state remembers, or nothing.
+running_image() {
+  if has_output image; then terraform output -raw image; fi
+}
+
 need terraform
 initialize
 image=$(running_image)

@@ -30,8 +30,3 @@ output() {
   has_output "$1" || stop "nothing is set up yet." "Set up first: make setup"
   terraform output -raw "$1"
 }
-
-# The image that the state remembers, or nothing.
-running_image() {
-  if has_output image; then terraform output -raw image; fi
-}

@@ -1,9 +1,10 @@
 # The records: a database of the service's own, in which Firestore deletes what has expired.
 locals {
-  store_services   = ["firestore.googleapis.com"]
-  store_name_limit = 63
-  collection       = "scheduler_runs"
-  store_url        = "firestore://${var.project}/${google_firestore_database.runs.name}?collection=${local.collection}"
+  store_services    = ["firestore.googleapis.com"]
+  store_name_limit  = 63
+  collection        = "scheduler_runs"
+  store_url         = "firestore://${var.project}/${google_firestore_database.runs.name}?collection=${local.collection}"
+  store_environment = { RUN_STORE_URL = local.store_url }
 }
 
 resource "google_firestore_database" "runs" {

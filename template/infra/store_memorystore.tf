@@ -3,7 +3,7 @@
 locals {
   store_services   = [for name in ["compute", "redis", "secretmanager"] : "${name}.googleapis.com"]
   store_name_limit = 40
-  store_ca_file    = "/secrets/redis/ca.pem"
+  store_ca_file    = "${local.secrets_folder}/ca.pem"
   # The authority signs for this instance alone, so to trust it is enough: the name in the
   # certificate is not the address.
   store_url = join("", [

@@ -1,10 +1,11 @@
 # The records: the smallest instance, or one that is there already, and a database in which Spanner
 # deletes what has expired.
 locals {
-  store_services   = ["spanner.googleapis.com"]
-  store_name_limit = 30
-  store_url        = "spanner://${var.project}/${local.instance}/${google_spanner_database.runs.name}?table=scheduler_runs"
-  instance         = var.spanner_instance == "" ? google_spanner_instance.runs[0].name : var.spanner_instance
+  store_services    = ["spanner.googleapis.com"]
+  store_name_limit  = 30
+  store_url         = "spanner://${var.project}/${local.instance}/${google_spanner_database.runs.name}?table=scheduler_runs"
+  store_environment = { RUN_STORE_URL = local.store_url }
+  instance          = var.spanner_instance == "" ? google_spanner_instance.runs[0].name : var.spanner_instance
   # The application's own statements, so that there is one text of the tables.
   statements = split(";", replace(file("${path.module}/../app/dedup/stores/spanner.sql"), "/(?m)^--.*$/", ""))
 }

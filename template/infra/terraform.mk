@@ -1,11 +1,5 @@
 # The commands of the deployment by Terraform.
-.PHONY: setup deploy check-infra
-
-setup: ## Create or change what the service needs; ARGS go to terraform apply
-	infra/setup.sh $(ARGS)
-
-deploy: ## Build an image and deploy it; IMAGE=... deploys one that is there
-	IMAGE="$(IMAGE)" infra/deploy.sh $(ARGS)
+.PHONY: check-infra
 
 check: check-infra
 check-infra: $(READY)

@@ -35,8 +35,8 @@ variable "attempt_deadline" {
   type        = number
 
   validation {
-    condition     = var.attempt_deadline >= 15 && var.attempt_deadline <= 1800
-    error_message = "Cloud Scheduler allows an HTTP target 15 to 1800 seconds."
+    condition     = var.attempt_deadline >= 15 && var.attempt_deadline <= 86415
+    error_message = "Cloud Scheduler allows an HTTP target 15 to 1800 seconds, an App Engine target 15 to 86415."
   }
 }
 

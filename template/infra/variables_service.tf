@@ -52,9 +52,3 @@ variable "memory" {
     error_message = "Write it as in 512Mi or 2Gi."
   }
 }
-
-variable "deletion_protection" {
-  description = "Whether the service and its records are protected from `terraform destroy`."
-  type        = bool
-  default     = true
-}

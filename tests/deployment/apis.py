@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.deployment.expected import app_bucket, app_host
+
 Answer = tuple[int, Any]
 Resources = dict[str, Any]
 """What there is, by `HOST/PATH` without the version, policies with `:policy` at the end."""
@@ -68,6 +70,7 @@ _IDS: Final = {
     "firestore": "databaseId",
     "redis": "instanceId",
     "secretmanager": "secretId",
+    "vpcaccess": "connectorId",
     "workflows": "workflowId",
 }
 """The query parameter that names what a POST makes."""
@@ -116,6 +119,43 @@ def _policy(key: str, request: Request, resources: Resources) -> Answer:
 
 def _nothing(request: Request, name: str, resources: Resources) -> Answer | None:
     return None
+
+
+def _appengine(request: Request, name: str, resources: Resources) -> Answer | None:
+    _, project, *rest = [*name.split("/"), ""]
+    app = f"appengine/apps/{project}"
+    match request.method, rest[:-1]:
+        case "POST", []:
+            project = request.body["id"]
+            resources[f"appengine/apps/{project}"] = request.body | {
+                "name": f"apps/{project}",
+                "servingStatus": "SERVING",
+                "defaultHostname": app_host(project),
+                "codeBucket": app_bucket(project),
+            }
+        case "POST", ["services", service, "versions"]:
+            version = f"{app}/services/{service}/versions/{request.body['id']}"
+            resources[version] = request.body | {
+                "name": version.removeprefix("appengine/"),
+                "createTime": "2026-10-16T12:00:00Z",
+                "servingStatus": "SERVING",
+            }
+            resources[f"{app}/services/{service}"] = {"id": service}
+        case "PATCH", ["services", service]:
+            resources[f"{app}/services/{service}"] |= request.body
+        case "GET", ["services" as kind] | ["services", _, "versions" as kind]:
+            there = [
+                made
+                for key, made in resources.items()
+                if re.fullmatch(rf"appengine/{name}/[^/]+", key)
+            ]
+            return 200, {kind: there}
+        case "GET", ["operations", _]:
+            pass
+        case _:
+            return None
+    done = {"name": f"apps/{project}/operations/op1", "done": True, "response": {"name": "made"}}
+    return 200, done
 
 
 def _serviceusage(request: Request, name: str, resources: Resources) -> Answer | None:
@@ -212,14 +252,22 @@ def _scheduler(request: Request, name: str, resources: Resources) -> Answer | No
 
 
 def _storage(request: Request, name: str, resources: Resources) -> Answer | None:
-    """Every bucket is there; the newest upload is kept."""
+    """Every bucket is there; the newest upload of a zip file is kept."""
+    if name.endswith("/iam"):
+        key = f"storage/{name.removesuffix('/iam')}:policy"
+        if request.method == "PUT":
+            resources[key] = request.body
+        return 200, resources.get(key, {"version": 1, "etag": "YWJj", "bindings": []})
     if request.method == "POST":
         raw = request.body["bytes"]
         size = int(re.findall(rb'"size": "(\d+)"', raw)[0])
-        begin = raw.index(b"PK")
-        resources[SOURCE] = raw[begin : begin + size]
+        if request.query["name"].endswith(".zip"):
+            begin = raw.index(b"PK")
+            resources[SOURCE] = raw[begin : begin + size]
         stored = {"name": request.query["name"], "bucket": name.split("/")[1], "generation": "1"}
         return 200, stored | {"size": str(size)}
+    if name.endswith("/o"):
+        return 200, {"items": []}
     if "/o/" in name:
         return error(404, "NOT_FOUND", f"{name} was not found.")
     bucket = request.query.get("prefix") or name.rpartition("/")[2]
@@ -288,6 +336,7 @@ def _deployed(request: Request, name: str, resources: Resources) -> Any:
 
 
 _SPECIAL: Final[dict[str, Callable[[Request, str, Resources], Answer | None]]] = {
+    "appengine": _appengine,
     "cloudbuild": _cloudbuild,
     "cloudresourcemanager": _projects,
     "cloudscheduler": _scheduler,

@@ -42,14 +42,14 @@ class Site:
             check=False,
         )
 
+    def answers(self) -> Answers:
+        """The answers of the project."""
+        answers: Answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
+        return answers
+
     def expected(self) -> Deployment:
         """What the answers of the project ask for."""
         return expected(self.answers(), PROJECT_NUMBER)
-
-    def answers(self) -> Answers:
-        """The answers of the project."""
-        loaded: Answers = yaml.safe_load((self.project / ".copier-answers.yml").read_text())
-        return loaded
 
     def deployed(self) -> Deployment:
         """What there is."""
@@ -79,6 +79,8 @@ def site(template: Path, tmp_path: Path, recorder: Recorder) -> Sites:
         project = render(template, tmp_path / "project", dict(answers))
         (project / "uv.lock").touch()
         (project / "requirements.txt").touch()
+        if answers["platform"] == "app-engine":
+            recorder.resources["appengine/apps/my-project/services/default"] = {"id": "default"}
         settings = {"CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud"), "PYTHON": sys.executable}
         return Site(project, recorder, clean_environment() | recorder.environment() | settings)
 

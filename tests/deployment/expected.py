@@ -19,7 +19,9 @@ Answers = Mapping[str, Any]
 """All answers, as a project records them in `.copier-answers.yml`."""
 
 COLLECTION: Final = "scheduler_runs"
-CA_FILE: Final = "/secrets/redis/ca.pem"
+CA_FILES: Final = {"cloud-run": "/secrets/redis/ca.pem", "app-engine": "/tmp/ca.pem"}  # noqa: S108
+"""Where a service finds the certificates to trust; App Engine lets it write in one folder."""
+
 BASE_IMAGE: Final = "python313"
 FUNCTION: Final = "handle_scheduled_job"
 
@@ -31,8 +33,8 @@ class Role:
     Attributes:
         account: `runner`, `caller`, `builder` or `workflow`, see `Deployment.accounts`; or the
             address of an account of another project.
-        on: `project`, `service`, `database` or `secret NAME`; of what a proxy starts `project
-            NAME`, `job NAME`, `queue NAME` or `account ADDRESS`.
+        on: `project`, `service`, `database`, `bucket` or `secret NAME`; of what a proxy starts
+            `project NAME`, `job NAME`, `queue NAME` or `account ADDRESS`.
         condition: IAM condition on the binding; `""` is none.
     """
 
@@ -74,6 +76,45 @@ class Service:
 
 
 @dataclass(frozen=True)
+class Connector:
+    """A connector of Serverless VPC Access."""
+
+    name: str
+    network: str = "default"
+    range: str = "10.8.0.0/28"
+    min_instances: int = 2
+    max_instances: int = 3
+
+
+@dataclass(frozen=True)
+class AppEngineService:
+    """The App Engine service.
+
+    Attributes:
+        place: Where the project's app is: App Engine's name of the region.
+        env: Environment variables with plain values.
+        secrets: Environment variables, and files by their paths, that the service reads at its
+            start.
+        open_paths: What everybody may request (R33).
+        automatic: Scales automatically, which ends a request after 600 s (R32).
+        unauthorized: Whoever App Engine refuses gets a status, and no redirect to a login page.
+    """
+
+    name: str
+    url: str
+    account: str
+    place: str
+    env: Mapping[str, str]
+    open_paths: frozenset[str]
+    automatic: bool
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    connector: Connector | None = None
+    runtime: str = "python312"
+    unauthorized: bool = True
+    https_only: bool = True
+
+
+@dataclass(frozen=True)
 class Retries:
     """The retry settings of the Cloud Scheduler job (R31), in seconds."""
 
@@ -89,6 +130,9 @@ class Job:
     """The Cloud Scheduler job.
 
     Attributes:
+        uri: What it calls; below `service`, an App Engine service, if that is not empty.
+        audience: Of its token; `""` if it sends none.
+        account: Whose token it sends; see `Deployment.accounts`.
         deadline: Seconds.
         headers: Those of the scope (R05), and of the body.
     """
@@ -102,6 +146,7 @@ class Job:
     deadline: int
     headers: Mapping[str, str]
     retries: Retries
+    service: str = ""
     body: str = ""
     method: str = "POST"
 
@@ -172,7 +217,7 @@ class Deployment:
     accounts: Mapping[str, str]
     roles: frozenset[Role]
     store: Store
-    service: Service
+    service: Service | AppEngineService
     job: Job | None
     workflow: Workflow | None = None
 
@@ -199,35 +244,75 @@ def fitted(service: str, purpose: str, limit: int) -> str:
 def expected(answers: Answers, project_number: str) -> Deployment:
     """What has to be deployed for these answers."""
     service, project, region = answers["service"], answers["gcp_project"], answers["region"]
+    on_app_engine = answers["platform"] == "app-engine"
     kind = targets.kind(answers)
-    accounts = {purpose: fitted(service, purpose, 30) for purpose in kind.accounts}
+    # App Engine builds as the account that the service runs as.
+    purposes = ["runner", *kind.accounts, *([] if on_app_engine else ["builder"])]
+    accounts = {purpose: fitted(service, purpose, 30) for purpose in purposes}
     callers = ",".join(
         email(project, accounts[name]) if name in accounts else name for name in kind.callers
     )
-    url = f"https://{service}-{project_number}.{region}.run.app"
+    url = (
+        f"https://{service}-dot-{app_host(project)}"
+        if on_app_engine
+        else f"https://{service}-{project_number}.{region}.run.app"
+    )
     store, store_apis, store_roles = _STORES[answers["store"]](service, project, region)
+    env = {**_env(answers, url, callers, store), **kind.env}
     return Deployment(
         project=project,
         region=region,
-        apis=_APIS | store_apis | {f"{name}.googleapis.com" for name in kind.apis},
+        apis=frozenset(f"{name}.googleapis.com" for name in (*_apis(answers), *kind.apis))
+        | store_apis,
         accounts=accounts,
         roles=frozenset(
             [*_roles(answers, kind.callers), *store_roles, *(Role(*role) for role in kind.roles)]
         ),
         store=store,
-        service=Service(
-            name=service,
-            url=url,
-            account="runner",
-            env={**_env(answers, url, store), "AUTH_SERVICE_ACCOUNT": callers, **kind.env},
-            timeout=answers["attempt_deadline"],
-            platform_checks_caller=answers["auth"] == "iam",
-            function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",
-            secrets=_secrets(answers),
-            network=("default", "default") if answers["store"] == "memorystore" else (),
-        ),
+        service=(_app_engine if on_app_engine else _cloud_run)(answers, url, env),
         job=_job(answers, url, kind.body) if kind.has_job else None,
         workflow=_workflow(answers) if kind.has_workflow else None,
+    )
+
+
+def app_host(project: str) -> str:
+    """The address of a project's App Engine app, as Google made it up."""
+    return f"{project.rpartition(':')[2]}.uc.r.appspot.com"
+
+
+def app_bucket(project: str) -> str:
+    """The bucket of a project's App Engine app into which deployments put the source."""
+    return f"staging.{project.rpartition(':')[2]}.appspot.com"
+
+
+def _cloud_run(answers: Answers, url: str, env: Mapping[str, str]) -> Service:
+    return Service(
+        name=answers["service"],
+        url=url,
+        account="runner",
+        env={**env, "GOOGLE_CLOUD_PROJECT": answers["gcp_project"]},
+        timeout=answers["attempt_deadline"],
+        platform_checks_caller=answers["auth"] == "iam",
+        function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",
+        secrets=_secrets(answers),
+        network=("default", "default") if answers["store"] == "memorystore" else (),
+    )
+
+
+def _app_engine(answers: Answers, url: str, env: Mapping[str, str]) -> AppEngineService:
+    service, region = str(answers["service"]), str(answers["region"])
+    return AppEngineService(
+        name=service,
+        url=url,
+        account="runner",
+        place={"us-central1": "us-central", "europe-west1": "europe-west"}.get(region, region),
+        env={**env, "PYTHONUNBUFFERED": "1"},
+        open_paths=frozenset({"/health"} | ({"/.*"} if answers["auth"] == "verify" else set())),
+        automatic=answers["attempt_deadline"] <= 600,
+        secrets=_secrets(answers),
+        connector=(
+            Connector(fitted(service, "vpc", 25)) if answers["store"] == "memorystore" else None
+        ),
     )
 
 
@@ -264,12 +349,23 @@ def _retries(
     return Retries(**json.loads(printed))
 
 
-_APIS: Final = frozenset(
-    f"{name}.googleapis.com" for name in ("artifactregistry", "cloudbuild", "iam", "run")
-)
+def _apis(answers: Answers) -> list[str]:
+    names = ["artifactregistry", "cloudbuild", "iam"]
+    if answers["platform"] != "app-engine":
+        return [*names, "run"]
+    connected = ["vpcaccess"] if answers["store"] == "memorystore" else []
+    return [*names, "appengine", *connected]
 
 
 def _roles(answers: Answers, callers: Sequence[str]) -> list[Role]:
+    if answers["platform"] == "app-engine":
+        # App Engine builds as the account that the service runs as.
+        writer = "roles/artifactregistry.createOnPushWriter"
+        return [
+            Role("runner", writer, "project", "stores the image"),
+            Role("runner", "roles/logging.logWriter", "project", "writes the build's log"),
+            Role("runner", "roles/storage.objectViewer", "bucket", "reads the source"),
+        ]
     build = Role("builder", "roles/run.builder", "project", "builds the image and stores it")
     if answers["auth"] != "iam":
         return [build]
@@ -335,22 +431,30 @@ def _secrets(answers: Answers) -> dict[str, str]:
     if answers["store"] != "memorystore":
         return {}
     service = answers["service"]
-    return {"RUN_STORE_URL": f"{service}-run-store-url", CA_FILE: f"{service}-run-store-ca"}
+    return {
+        "RUN_STORE_URL": f"{service}-run-store-url",
+        ca_file(answers): f"{service}-run-store-ca",
+    }
 
 
-def _env(answers: Answers, url: str, store: Store) -> dict[str, str]:
+def ca_file(answers: Answers) -> str:
+    """Where the service finds the certificates that it trusts."""
+    return CA_FILES["app-engine" if answers["platform"] == "app-engine" else "cloud-run"]
+
+
+def _env(answers: Answers, url: str, callers: str, store: Store) -> dict[str, str]:
     """What deployment and code have to agree on is said to the service, not left to defaults."""
     project = answers["gcp_project"]
     env = {
-        "GOOGLE_CLOUD_PROJECT": project,
         "SERVICE": answers["service"],
         "JOB_SCOPE": answers["job_scope"],
         "ATTEMPT_DEADLINE_SECONDS": str(answers["attempt_deadline"]),
         "LEASE_SECONDS": str(answers["lease"]),
         "RETENTION_SECONDS": str(answers["retention"] * 3600),
         "AUTH": answers["auth"],
-        "AUTH_AUDIENCE": url,
     }
+    if callers:
+        env |= {"AUTH_AUDIENCE": url, "AUTH_SERVICE_ACCOUNT": callers}
     match store:
         case Firestore():
             place = f"firestore://{project}/{store.database}?collection={COLLECTION}"
@@ -362,13 +466,13 @@ def _env(answers: Answers, url: str, store: Store) -> dict[str, str]:
             return env
 
 
-def run_store_secret(host: str, port: int, password: str) -> str:
+def run_store_secret(host: str, port: int, password: str, ca_file: str) -> str:
     """The URL of a Memorystore instance, which a secret holds.
 
     The instance's certificates are signed by an authority of its own, so to trust that authority
     alone is enough; the name in them is not the address.
     """
-    options = f"ssl_ca_certs={CA_FILE}&ssl_check_hostname=false"
+    options = f"ssl_ca_certs={ca_file}&ssl_check_hostname=false"
     return f"rediss://:{password}@{host}:{port}?{options}"
 
 
@@ -393,14 +497,16 @@ def _workflow(answers: Answers) -> Workflow:
 
 def _job(answers: Answers, url: str, body: str) -> Job:
     project, region = answers["gcp_project"], answers["region"]
-    uri, headers = f"{url}/", {}
+    service = answers["service"] if answers["auth"] == "app-engine" else ""
+    root = "" if service else url
+    uri, headers = f"{root}/", {}
     match answers["job_scope"]:
         case "header":
             headers = {"X-Job-Project": project, "X-Job-Location": region}
         case "query":
-            uri = f"{url}/?project={project}&location={region}"
+            uri = f"{root}/?project={project}&location={region}"
         case "path":
-            uri = f"{url}/projects/{project}/locations/{region}"
+            uri = f"{root}/projects/{project}/locations/{region}"
     if body:
         headers |= {"Content-Type": "application/json"}
     return Job(
@@ -408,10 +514,11 @@ def _job(answers: Answers, url: str, body: str) -> Job:
         schedule=answers["schedule"],
         time_zone=answers["time_zone"],
         uri=uri,
-        audience=url,
-        account="caller",
+        audience="" if service else url,
+        account="" if service else "caller",
         deadline=answers["attempt_deadline"],
         headers=headers,
         retries=retries(answers),
+        service=service,
         body=body,
     )

@@ -5,6 +5,8 @@ import re
 from typing import Any, Final
 
 from tests.deployment.expected import (
+    AppEngineService,
+    Connector,
     Deployment,
     Firestore,
     Job,
@@ -92,6 +94,8 @@ _NAMED: Final = {
 
 def _place(key: str, project: str) -> str:
     kind, name = key.removesuffix(":policy").split("/")[-2:]
+    if kind == "b":
+        return "bucket"
     if kind == "projects" and name != project:
         return f"project {name}"
     return f"{_NAMED[kind]} {name}" if kind in _NAMED else kind.removesuffix("s")
@@ -153,7 +157,63 @@ def _memorystore(recorder: Recorder) -> Memorystore:
     )
 
 
-def _service(recorder: Recorder, accounts: dict[str, str]) -> Service:
+def _service(recorder: Recorder, accounts: dict[str, str]) -> Service | AppEngineService:
+    if _found(recorder, r"appengine/apps/[^/]+"):
+        return _app_engine(recorder, accounts)
+    return _cloud_run(recorder, accounts)
+
+
+def _app_engine(recorder: Recorder, accounts: dict[str, str]) -> AppEngineService:
+    app = _only(recorder, r"appengine/apps/[^/]+")
+    versions = _found(recorder, r"appengine/apps/[^/]+/services/(?!default/).*/versions/[^/]+")
+    services = _found(recorder, r"appengine/apps/[^/]+/services/(?!default$)[^/]+")
+    ((name, service),) = services.items()
+    newest, version = max(versions.items())
+    assert service["split"]["allocations"] == {newest: 1.0}
+    env, handlers = dict(version["envVariables"]), version["handlers"]
+    listed = filter(None, env.pop("SECRETS", "").split(","))
+    secrets = {target: full.rpartition("/")[2] for target, full in (i.split("=") for i in listed)}
+    # Without its first word, it would not read its secrets.
+    assert version["entrypoint"]["shell"].startswith("python3 -m app.secrets ") is bool(secrets)
+    closed = [handler for handler in handlers if "login" in handler]
+    return AppEngineService(
+        name=name,
+        url=f"https://{name}-dot-{app['defaultHostname']}",
+        account=accounts[version["serviceAccount"]],
+        place=app["locationId"],
+        env=env,
+        open_paths=frozenset(each["urlRegex"] for each in handlers if each not in closed),
+        automatic="automaticScaling" in version,
+        secrets=secrets,
+        connector=_connector(recorder, version),
+        runtime=version["runtime"],
+        unauthorized=all(
+            (each["login"], each["authFailAction"])
+            == ("LOGIN_ADMIN", "AUTH_FAIL_ACTION_UNAUTHORIZED")
+            for each in closed
+        ),
+        https_only={each["securityLevel"] for each in handlers} == {"SECURE_ALWAYS"},
+    )
+
+
+def _connector(recorder: Recorder, version: Any) -> Connector | None:
+    found = _found(recorder, r"vpcaccess/.*/connectors/[^/]+")
+    used = version.get("vpcAccessConnector", {}).get("name")
+    if used is None:
+        assert not found
+        return None
+    ((name, made),) = found.items()
+    assert used == made["name"]
+    return Connector(
+        name=name,
+        network=made["network"],
+        range=made["ipCidrRange"],
+        min_instances=made["minInstances"],
+        max_instances=made["maxInstances"],
+    )
+
+
+def _cloud_run(recorder: Recorder, accounts: dict[str, str]) -> Service:
     service = _only(recorder, r"run/namespaces/[^/]+/services/[^/]+")
     annotations = service["metadata"]["annotations"]
     template = service["spec"]["template"]
@@ -230,14 +290,16 @@ def _job(recorder: Recorder, accounts: dict[str, str]) -> Job | None:
     if not found:
         return None
     (job,) = found.values()
-    target, retries = job["httpTarget"], job["retryConfig"]
+    retries = job["retryConfig"]
+    target = job.get("httpTarget") or job["appEngineHttpTarget"]
+    token = target.get("oidcToken")
     return Job(
         name=job["name"].rpartition("/")[2],
         schedule=job["schedule"],
         time_zone=job["timeZone"],
-        uri=target["uri"],
-        audience=target["oidcToken"]["audience"],
-        account=accounts[target["oidcToken"]["serviceAccountEmail"]],
+        uri=target.get("uri") or target["relativeUri"],
+        audience=token["audience"] if token else "",
+        account=accounts[token["serviceAccountEmail"]] if token else "",
         deadline=_seconds(job["attemptDeadline"]),
         headers=target.get("headers", {}),
         retries=Retries(
@@ -247,6 +309,7 @@ def _job(recorder: Recorder, accounts: dict[str, str]) -> Job | None:
             max_doublings=retries["maxDoublings"],
             max_retry_duration=_seconds(retries["maxRetryDuration"]),
         ),
+        service=target.get("appEngineRouting", {}).get("service", ""),
         body=base64.b64decode(target.get("body", "")).decode().strip(),
         method=target["httpMethod"],
     )

@@ -18,6 +18,7 @@ from tests.deployment import apis
 from tests.deployment.apis import Answer, Request
 
 NAMES: Final = (
+    "appengine",
     "artifactregistry",
     "cloudbuild",
     "cloudresourcemanager",
@@ -32,6 +33,7 @@ NAMES: Final = (
     "serviceusage",
     "spanner",
     "storage",
+    "vpcaccess",
     "workflows",
 )
 
@@ -132,6 +134,11 @@ def recording() -> Iterator[Recorder]:
             self.end_headers()
             self.wfile.write(content)
 
+        def do_CONNECT(self) -> None:
+            """Be the other end of a tunnel for plain HTTP, which some commands ask for."""
+            self.send_response(200 if self.path.endswith(":80") else 501)
+            self.end_headers()
+
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's
 
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 as inherited
@@ -161,7 +168,7 @@ def _read(handler: http.server.BaseHTTPRequestHandler) -> Request:
         body = {"bytes": raw}
     return Request(
         method=handler.command,
-        host=place.hostname or handler.headers["Host"],
+        host=place.hostname or handler.headers["Host"].partition(":")[0],
         path=urllib.parse.unquote(place.path),
         query=dict(urllib.parse.parse_qsl(place.query, keep_blank_values=True)),
         body=body,

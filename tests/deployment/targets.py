@@ -1,7 +1,7 @@
 """What each kind of service, and each target of a proxy, adds to the table (R35, R37, R38)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 STEP_ROOT: Final = "https://step.example"
@@ -30,8 +30,8 @@ class Kind:
     """What a kind adds.
 
     Attributes:
-        accounts: What the project has accounts for.
-        callers: Who may call the service: one of `accounts`, or an address.
+        accounts: What the project has accounts for, beside those that run and build the service.
+        callers: Whose tokens let in: one of `accounts`, or an address.
         env: Variables of the service.
         roles: Account, role, what it is on, why, and the condition if there is one.
         given: Variables of the scripts' environment, which the owner sets.
@@ -39,8 +39,8 @@ class Kind:
         settle: Seconds for which a call is left alone (R22).
     """
 
-    accounts: Sequence[str] = ("runner", "caller", "builder")
-    callers: Sequence[str] = ("caller",)
+    accounts: Sequence[str] = ()
+    callers: Sequence[str] = ()
     apis: Sequence[str] = ("cloudscheduler",)
     env: Mapping[str, str] = field(default_factory=dict)
     roles: Sequence[tuple[str, ...]] = ()
@@ -55,7 +55,6 @@ def kind(answers: Mapping[str, Any]) -> Kind:
     """What the answers' kind and target add."""
     if answers["kind"] == "step":
         return Kind(
-            accounts=("runner", "builder"),
             callers=CALLERS,
             apis=(),
             given={"CALLERS": ",".join(CALLERS)},
@@ -66,18 +65,24 @@ def kind(answers: Mapping[str, Any]) -> Kind:
         "SCHEDULE": answers["schedule"],
         "TIME_ZONE": answers["time_zone"],
     }
+    # App Engine knows its jobs without a token.
+    callers = () if answers["auth"] == "app-engine" else ("caller",)
+    called = Kind(accounts=callers, callers=callers, env=env)
     if answers["kind"] == "handler":
-        return Kind(env=env)
-    return _workflows(answers, env) if answers["target"] == "workflows" else _other(answers, env)
+        return called
+    return (
+        _workflows(answers, called) if answers["target"] == "workflows" else _other(answers, called)
+    )
 
 
-def _workflows(answers: Mapping[str, Any], env: dict[str, str]) -> Kind:
+def _workflows(answers: Mapping[str, Any], called: Kind) -> Kind:
     project, region, service = (answers[name] for name in ("gcp_project", "region", "service"))
     database = f"{service}-workflow"
-    return Kind(
-        accounts=("runner", "caller", "builder", "workflow"),
-        apis=("cloudscheduler", "firestore", "workflowexecutions", "workflows"),
-        env=env | {"TARGET": f"projects/{project}/locations/{region}/workflows/{service}"},
+    return replace(
+        called,
+        accounts=(*called.accounts, "workflow"),
+        apis=(*called.apis, "firestore", "workflowexecutions", "workflows"),
+        env={**called.env, "TARGET": f"projects/{project}/locations/{region}/workflows/{service}"},
         roles=(
             ("runner", "roles/workflows.invoker", "project", "starts executions"),
             ("runner", "roles/workflows.viewer", "project", "finds executions"),
@@ -127,13 +132,14 @@ _BODIES: Final = {
 }
 
 
-def _other(answers: Mapping[str, Any], env: dict[str, str]) -> Kind:
+def _other(answers: Mapping[str, Any], called: Kind) -> Kind:
     name = answers["target"]
     target = {"TARGET": TARGETS[name]}
     acting = {"TARGET_ACCOUNT": ACTING} if _ACTS in _ROLES[name] else {}
-    return Kind(
-        apis=("cloudscheduler", *([_APIS[name]] if name in _APIS else [])),
-        env=env | target,
+    return replace(
+        called,
+        apis=(*called.apis, *([_APIS[name]] if name in _APIS else [])),
+        env={**called.env, **target},
         roles=_ROLES[name],
         given=target | acting,
         body=_BODIES.get(name, "{}"),

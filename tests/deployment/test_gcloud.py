@@ -16,7 +16,7 @@ from tests.deployment.apis import (
     Request,
 )
 from tests.deployment.conftest import Site, Sites
-from tests.deployment.expected import run_store_secret
+from tests.deployment.expected import ca_file, run_store_secret
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ def variants() -> list[matrix.Answers]:
 
     A variant takes some 40 calls of gcloud. What they ask for is a sum of what each answer adds.
     """
-    every = [answers for answers in matrix.possible() if answers.get("deploy") == "gcloud"]
+    every = [answers for answers in matrix.possible() if answers["deploy"] == "gcloud"]
     places = ("platform", "store", "auth")
     chosen = matrix.every_two(every, places, ("kind", "target"), ("kind", "platform"))
     scopes = matrix.values_of("job_scope")
@@ -54,9 +54,20 @@ def secrets(site: Site) -> list[str]:
     ]
 
 
+def sent(site: Site) -> set[str]:
+    """The files that were sent to be built."""
+    versions = [
+        version for name, version in sorted(site.recorder.resources.items()) if "/versions/" in name
+    ]
+    if versions:
+        return set(versions[-1]["deployment"]["files"])
+    with zipfile.ZipFile(io.BytesIO(site.recorder.resources[SOURCE])) as source:
+        return set(source.namelist())
+
+
 def made(requests: list[Request]) -> list[str]:
-    """The requests that make something anew, but for the service's next image."""
-    again = (":getIamPolicy", ":setIamPolicy", ":batchEnable", "/builds:submit")
+    """The requests that make something anew, but for the service's next image or version."""
+    again = (":getIamPolicy", ":setIamPolicy", ":batchEnable", "/builds:submit", "/versions")
     return [
         f"{request.host}{request.path}"
         for request in requests
@@ -81,10 +92,9 @@ def test_what_is_deployed_is_what_the_table_says(site: Sites, answers: matrix.An
 
     assert REDIS_PASSWORD not in said
     if here.expected().service.secrets:
-        url = run_store_secret(REDIS_HOST, REDIS_PORT, REDIS_PASSWORD)
+        url = run_store_secret(REDIS_HOST, REDIS_PORT, REDIS_PASSWORD, ca_file(here.answers()))
         assert secrets(here) == [url, "\n".join(CERTIFICATES)]
 
-    with zipfile.ZipFile(io.BytesIO(here.recorder.resources[SOURCE])) as source:
-        sent = set(source.namelist())
-    assert {"main.py", "app/service.py", "pyproject.toml"} < sent
-    assert not [name for name in sent if name.startswith(("tests/", "dev/", "deploy/", ".git/"))]
+    assert {"main.py", "app/service.py", "pyproject.toml"} < sent(here)
+    private = ("tests/", "dev/", "deploy/", ".git/")
+    assert not [name for name in sent(here) if name.startswith(private)]

@@ -1,7 +1,9 @@
 # shellcheck shell=bash
 # Cloud Run checks the caller: only these accounts may call the service (R33).
 
-auth_flags=(--no-allow-unauthenticated --invoker-iam-check)
+source deploy/token.sh
+
+platform_checks_caller=true
 
 auth_deploy() {
   local caller

@@ -5,5 +5,5 @@ source deploy/job.sh
 
 kind_setup() { job_setup; }
 kind_check() { job_check; }
-kind_service() { job_service; }
+kind_environment() { job_environment; }
 kind_deploy() { job_deploy; }

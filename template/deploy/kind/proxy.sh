@@ -47,8 +47,8 @@ kind_check() {
   target_check
 }
 
-kind_service() {
-  job_service
+kind_environment() {
+  job_environment
   environment+=("TARGET=$TARGET")
 }
 

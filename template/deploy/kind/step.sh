@@ -13,5 +13,5 @@ kind_check() {
   fi
 }
 
-kind_service() { :; }
+kind_environment() { :; }
 kind_deploy() { :; }

@@ -4,12 +4,15 @@
 
 INSTANCE=${REDIS_INSTANCE:-$(fitted runs 40)}
 NETWORK=${NETWORK:-default}
-SUBNET=${SUBNET:-default}
-CA_FILE=/secrets/redis/ca.pem
+CA_FILE=$SECRETS_FOLDER/ca.pem
 
-need_apis compute redis secretmanager
+# shellcheck disable=SC1090 # One is there.
+source "deploy/network/$NETWORK_BY.sh"
+
+need_apis redis secretmanager
 
 store_setup() {
+  network_setup
   local instance=("$INSTANCE" "--region=$REGION")
   if exists gcloud redis instances describe "${instance[@]}"; then
     say "- the Redis instance $INSTANCE is there"
@@ -26,12 +29,8 @@ store_setup() {
 }
 
 store_deploy() {
-  flags+=(
-    "--update-secrets=RUN_STORE_URL=$SERVICE-run-store-url:latest,$CA_FILE=$SERVICE-run-store-ca:latest"
-    "--network=$NETWORK"
-    "--subnet=$SUBNET"
-    --vpc-egress=private-ranges-only
-  )
+  secrets+=("RUN_STORE_URL=$SERVICE-run-store-url" "$CA_FILE=$SERVICE-run-store-ca")
+  network_deploy
 }
 
 # The instance's certificates come from an authority of its own, which is all that is trusted. The

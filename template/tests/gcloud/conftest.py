@@ -11,7 +11,7 @@ Deploy = Callable[..., Deployed]
 
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deploy:
-    """Deploy with some parts (the others are the first that are there) and some environment."""
+    """Deploy with some parts (the others are the chosen ones) and some environment."""
     done = dict[frozenset[tuple[str, str]], Deployed]()
 
     def once(environment: dict[str, str] | None = None, **answers: str) -> Deployed:

@@ -37,7 +37,7 @@ def test_its_fields_are_those_of_the_records_that_the_service_writes(deployed: D
 def test_the_service_may_use_that_database_alone(deployed: Deploy) -> None:
     """R34."""
     done = deployed(store="firestore")
-    account = f"serviceAccount:{done.service['--service-account']}"
+    account = f"serviceAccount:{done.service.account}"
     (role,) = [
         call
         for call in done.calls

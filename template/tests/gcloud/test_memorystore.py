@@ -13,12 +13,12 @@ def test_the_service_trusts_the_certificates_that_it_gets(deployed: Deploy) -> N
     assert address.tls
     assert (address.host, address.port) == ("10.0.0.3", 6378)
     assert address.password == PASSWORD
-    assert address.ca_certs in done.secrets
+    assert address.ca_certs in done.service.secrets
 
 
 def test_the_password_is_in_a_secret_alone(deployed: Deploy) -> None:
     done = deployed(store="memorystore")
-    assert "RUN_STORE_URL" in done.secrets
+    assert "RUN_STORE_URL" in done.service.secrets
     assert not [call for call in done.calls if PASSWORD in str(call.flags) + call.words]
 
 
@@ -31,5 +31,4 @@ def test_a_full_instance_refuses_instead_of_forgetting(deployed: Deploy) -> None
 
 def test_the_service_has_a_way_to_its_network(deployed: Deploy) -> None:
     done = deployed(store="memorystore")
-    assert done.service["--network"] == done.flags("redis instances create")["--network"]
-    assert done.service["--vpc-egress"] == "private-ranges-only"
+    assert done.service.network == done.flags("redis instances create")["--network"]

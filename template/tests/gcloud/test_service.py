@@ -12,7 +12,6 @@ from app.settings import Settings
 from tests.gcloud.conftest import Deploy
 from tests.support.gcloud import parts
 
-every_platform = pytest.mark.parametrize("platform", parts("platform"))
 every_store = pytest.mark.parametrize("store", parts("store"))
 every_auth = pytest.mark.parametrize("auth", parts("auth"))
 
@@ -50,7 +49,8 @@ class TestEnvironment:
         Settings.from_environ(environment)
         RecordsSettings.from_environ(environment)
         open_kind(defaults.KIND, Reader(environment))
-        assert environment.keys() <= environment.read
+        # What Python and the start of the service read is none of the settings'.
+        assert environment.keys() - {"PYTHONUNBUFFERED", "SECRETS"} <= environment.read
 
 
 class TestAgreement:
@@ -65,7 +65,6 @@ class TestAgreement:
         assert settings.gcp_project == defaults.GCP_PROJECT
         assert (records.schedule, records.time_zone) == (defaults.SCHEDULE, defaults.TIME_ZONE)
 
-    @every_platform
-    def test_a_lease_is_renewed_outside_of_requests(self, deployed: Deploy, platform: str) -> None:
-        """R18: an attempt goes on when its request has timed out."""
-        assert "--no-cpu-throttling" in deployed(platform=platform).service
+    def test_it_runs_as_an_account_of_its_own(self, deployed: Deploy) -> None:
+        """R34."""
+        assert deployed().service.account.startswith("nightly-report-runner@")

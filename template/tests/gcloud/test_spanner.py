@@ -26,4 +26,4 @@ def test_the_service_may_use_that_database_alone(deployed: Deploy) -> None:
     done = deployed(store="spanner")
     role = done.flags("spanner databases add-iam-policy-binding")
     assert role["--role"] == "roles/spanner.databaseUser"
-    assert role["--member"] == f"serviceAccount:{done.service['--service-account']}"
+    assert role["--member"] == f"serviceAccount:{done.service.account}"

@@ -27,7 +27,7 @@ def test_the_job_sends_json(deployed: Deploy, target: str) -> None:
 def test_only_the_service_s_account_may_start_it(deployed: Deploy, target: str) -> None:
     """R38."""
     done = deployed(kind="proxy", target=target)
-    runner = f"serviceAccount:{done.service['--service-account']}"
+    runner = f"serviceAccount:{done.service.account}"
     others = {call.flags["--member"] for call in done.calls if "--role" in call.flags} - {runner}
     handler = {member.partition("@")[0].rpartition("-")[2] for member in others}
     assert handler <= {"caller", "builder", "workflow"}

@@ -48,7 +48,7 @@ def test_its_account_may_use_that_database_alone(deployed: Deploy) -> None:
     """R34."""
     done = deployed(**CHOSEN)
     account = done.flags("workflows deploy")["--service-account"]
-    assert account != done.service["--service-account"]
+    assert account != done.service.account
     (role,) = [
         call
         for call in done.calls

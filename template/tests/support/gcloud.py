@@ -4,28 +4,39 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.platforms import Call, Service, platforms
+
 ROOT = Path(__file__).resolve().parents[2]
 _FAKE = Path(__file__).with_name("fake_gcloud")
 
 
 def parts(kind: str) -> list[str]:
-    """Return which parts of a kind (kind, target, platform, store, auth) this project has."""
-    return sorted(path.stem for path in (ROOT / "deploy" / kind).glob("*.sh"))
+    """Return which parts of a kind (kind, target, platform, store, auth) this project has.
+
+    The chosen one is the first. Those of a platform whose files the project lacks are left out.
+    """
+    config = (ROOT / "deploy" / "config.sh").read_text()
+    chosen = re.findall(rf"(?m)^{_setting(kind)}=(.*)$", config)
+    there = {path.stem for path in (ROOT / "deploy" / kind).glob("*.sh")}
+    lacking = {
+        part
+        for platform in platforms()
+        for part in platform.parts
+        if not all((ROOT / file).exists() for file in platform.files)
+    }
+    return [*chosen, *sorted(there - lacking - set(chosen))]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of gcloud: its words, its flags by name, and what came by its standard input."""
-
-    words: str
-    flags: dict[str, str]
-    given: str
+def _setting(kind: str) -> str:
+    """Return by which name deploy/config.sh says the choice: TARGET is what an owner sets."""
+    return "TARGET_KIND" if kind == "target" else kind.upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +51,35 @@ class Deployed:
         return found
 
     @property
-    def service(self) -> dict[str, str]:
-        """The flags of the service's deployment."""
-        return self.flags("run deploy")
+    def service(self) -> Service:
+        """The service, on the platform on which it was deployed."""
+        (platform,) = [
+            one
+            for one in platforms()
+            if any(call.words.startswith(one.command) for call in self.calls)
+        ]
+        return platform.read(self.calls)
 
     @property
     def job(self) -> dict[str, str]:
         """The flags of the Cloud Scheduler job."""
-        return self.flags("scheduler jobs create http")
+        return self.flags("scheduler jobs create ")
+
+    @property
+    def job_uri(self) -> str:
+        """What the job calls; only a path where it calls a service by its name."""
+        return self.job.get("--uri") or self.job["--relative-url"]
 
     @property
     def environment(self) -> dict[str, str]:
         """The service's environment: plain values, what secrets hold, and the platform's own."""
-        changes = self.service["--update-env-vars"]
-        separator, listed = changes[1], changes[3:]
-        found = dict(item.split("=", 1) for item in listed.split(separator))
-        for name, secret in self.secrets.items():
-            if not name.startswith("/"):
-                found[name] = self.secret(secret)
-        return found | {"K_SERVICE": found["SERVICE"]}
-
-    @property
-    def secrets(self) -> dict[str, str]:
-        """Secrets by the variable or the file of the service that gets them."""
-        listed = self.service.get("--update-secrets", "")
-        pairs = [item.split("=", 1) for item in listed.split(",") if item]
-        return {name: secret.removesuffix(":latest") for name, secret in pairs}
+        service = self.service
+        secrets = {
+            name: self.secret(secret)
+            for name, secret in service.secrets.items()
+            if not name.startswith("/")
+        }
+        return {**service.variables, **secrets, **service.own}
 
     def secret(self, name: str) -> str:
         """Return what was put into a secret."""
@@ -77,7 +91,7 @@ class Deployed:
     @property
     def root(self) -> str:
         """The URL of the service."""
-        place = urlsplit(self.job["--uri"])
+        place = urlsplit(self.job_uri)
         return f"{place.scheme}://{place.netloc}"
 
 
@@ -110,17 +124,22 @@ def deploy(
     config = project / "deploy" / "config.sh"
     text = config.read_text()
     for kind, name in answers.items():
-        # `TARGET` is the name of what is started.
-        variable = "TARGET_KIND" if kind == "target" else kind.upper()
-        text = re.sub(rf"(?m)^{variable}=.*$", f"{variable}={name}", text)
+        setting = _setting(kind)
+        text = re.sub(rf"(?m)^{setting}=.*$", f"{setting}={name}", text)
     config.write_text(text)
     (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()
+    for file in [file for platform in platforms() for file in platform.files]:
+        if (ROOT / file).exists():
+            shutil.copy(ROOT / file, project)
     programs.mkdir()
     shutil.copy(_FAKE / "gcloud.sh", programs / "gcloud")
-    # The project's own code takes longer than all the rest, and derives the same each time.
-    (programs / "python").write_text("#!/bin/sh\necho --max-retry-attempts=5\n")
+    # The retry budget takes longer than all the rest, and derives the same each time.
+    (programs / "python").write_text(
+        '#!/bin/sh\ncase "$*" in *dev.budget*) echo --max-retry-attempts=5 ;;'
+        f' *) exec "{sys.executable}" "$@" ;; esac\n'
+    )
     for program in programs.iterdir():
         program.chmod(0o755)
     # What a developer has set for `make serve` is none of the deployment's.
@@ -129,8 +148,10 @@ def deploy(
         "PYTHON": os.fspath(programs / "python"),
         "PYTHONPATH": os.fspath(ROOT),
         "CALLS": os.fspath(calls),
-        "STORES": os.fspath(_FAKE),
+        "PARTS": os.fspath(_FAKE),
+        "REGION": "us-central1",
         "SERVICE": "nightly-report",
+        "THERE": "app services describe default",
         **_owners(answers.get("target", "")),
     }
     for script in ("setup.sh", "deploy.sh"):

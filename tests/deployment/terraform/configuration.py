@@ -39,6 +39,9 @@ _ADDED: Final = {
       server_ca_certs = [{ cert = "first" }, { cert = "second" }]
     }""",
     "google_secret_manager_secret": '{ id = "projects/${var.project}/secrets/${self.secret_id}" }',
+    "google_vpc_access_connector": """{
+      id = "projects/${var.project}/locations/${self.region}/connectors/${self.name}"
+    }""",
     "google_secret_manager_secret_version": '{ version = "7" }',
 }
 

@@ -2,7 +2,10 @@
 
 import base64
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +15,8 @@ import yaml
 
 from tests.deployment import targets
 from tests.deployment.expected import (
+    AppEngineService,
+    Connector,
     Deployment,
     Firestore,
     Job,
@@ -22,10 +27,16 @@ from tests.deployment.expected import (
     Spanner,
     Store,
     Workflow,
+    app_bucket,
+    app_host,
     email,
     retries,
 )
 from tests.deployment.terraform.configuration import Configuration, evaluate
+from tests.rendering import ROOT, clean_environment
+
+PLACES: Final = {"us-central1": "us-central", "europe-west1": "europe-west"}
+"""Where App Engine has another name for a region."""
 
 IMAGE: Final = f"us-docker.pkg.dev/some/image@sha256:{'0' * 64}"
 
@@ -33,6 +44,7 @@ _PLACES: Final[Mapping[str, Callable[[dict[str, Any]], str]]] = {
     "google_project_iam_member": lambda _: "project",
     "google_cloud_run_v2_service_iam_member": lambda _: "service",
     "google_spanner_database_iam_member": lambda _: "database",
+    "google_storage_bucket_iam_member": lambda _: "bucket",
     "google_secret_manager_secret_iam_member": lambda binding: f"secret {binding['secret_id']}",
     "google_cloud_run_v2_job_iam_member": lambda binding: f"job {binding['name']}",
     "google_cloud_tasks_queue_iam_member": lambda binding: f"queue {binding['name']}",
@@ -56,7 +68,7 @@ class Plan:
         answers = yaml.safe_load((project / ".copier-answers.yml").read_text())
         configuration = Configuration.read(project / "infra")
         domain = email(answers["gcp_project"], "").removeprefix("@")
-        given = {"image": IMAGE} | _given(answers)
+        given = _given(answers)
         values = evaluate(configuration, work, domain=domain, **given | variables)
         return cls(project, values)
 
@@ -170,7 +182,70 @@ class Plan:
             maxmemory_policy=instance["redis_configs"]["maxmemory-policy"],
         )
 
-    def _service(self, accounts: Mapping[str, str]) -> Service:
+    def app(self) -> dict[str, Any]:
+        """What is deployed on App Engine in the place of app.yaml."""
+        changed = subprocess.run(
+            [sys.executable, "-m", "dev.app_yaml"],
+            cwd=self.project,
+            env=clean_environment() | {"PYTHONPATH": os.fspath(ROOT / "template")},
+            input=self.values["output.app_yaml"],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+        loaded: dict[str, Any] = yaml.safe_load(changed)
+        return loaded
+
+    def _app_engine(self, accounts: Mapping[str, str]) -> AppEngineService:
+        app, project = self.app(), self.values["output.project"]
+        (bucket,) = self.all("google_storage_bucket_iam_member")
+        assert bucket["bucket"] == app_bucket(project)
+        env, handlers = dict(app["env_variables"]), app["handlers"]
+        listed = filter(None, env.pop("SECRETS", "").split(","))
+        closed = [handler for handler in handlers if "login" in handler]
+        region = self.values["output.region"]
+        return AppEngineService(
+            name=app["service"],
+            url=self.values["output.url"],
+            account=accounts[f"serviceAccount:{app['service_account']}"],
+            place=PLACES.get(region, region),
+            env=env,
+            open_paths=frozenset(each["url"] for each in handlers if each not in closed),
+            automatic="automatic_scaling" in app,
+            secrets={
+                target: name.rpartition("/")[2]
+                for target, name in (item.split("=") for item in listed)
+            },
+            connector=self._connector(app),
+            runtime=app["runtime"],
+            unauthorized=all(
+                (each["login"], each["auth_fail_action"]) == ("admin", "unauthorized")
+                for each in closed
+            ),
+            https_only={each["secure"] for each in handlers} == {"always"},
+        )
+
+    def _connector(self, app: dict[str, Any]) -> Connector | None:
+        found = self.all("google_vpc_access_connector")
+        if not found:
+            assert "vpc_access_connector" not in app
+            return None
+        (made,) = found
+        assert app["vpc_access_connector"]["name"].endswith(f"/connectors/{made['name']}")
+        return Connector(
+            name=made["name"],
+            network=made["network"],
+            range=made["ip_cidr_range"],
+            min_instances=made["min_instances"],
+            max_instances=made["max_instances"],
+        )
+
+    def _service(self, accounts: Mapping[str, str]) -> Service | AppEngineService:
+        if "output.app_yaml" in self.values:
+            return self._app_engine(accounts)
+        return self._cloud_run(accounts)
+
+    def _cloud_run(self, accounts: Mapping[str, str]) -> Service:
         service = self.one("google_cloud_run_v2_service")
         (template,) = service["template"]
         (container,) = template["containers"]
@@ -225,15 +300,17 @@ class Plan:
         if not self.all("google_cloud_scheduler_job"):
             return None
         job = self.one("google_cloud_scheduler_job")
-        (target,), (retry,) = job["http_target"], job["retry_config"]
-        (token,) = target["oidc_token"]
+        (target,) = job.get("http_target") or job["app_engine_http_target"]
+        (retry,) = job["retry_config"]
+        (token,) = target.get("oidc_token", [None])
+        (routing,) = target.get("app_engine_routing", [{}])
         return Job(
             name=job["name"],
             schedule=job["schedule"],
             time_zone=job["time_zone"],
-            uri=target["uri"],
-            audience=token["audience"],
-            account=accounts[f"serviceAccount:{token['service_account_email']}"],
+            uri=target.get("uri") or target["relative_uri"],
+            audience=token["audience"] if token else "",
+            account=accounts[f"serviceAccount:{token['service_account_email']}"] if token else "",
             deadline=_seconds(job["attempt_deadline"]),
             headers=target["headers"],
             retries=Retries(
@@ -243,6 +320,7 @@ class Plan:
                 max_doublings=retry["max_doublings"],
                 max_retry_duration=_seconds(retry["max_retry_duration"]),
             ),
+            service=routing.get("service", ""),
             body=base64.b64decode(target["body"] or "").decode().strip(),
             method=target["http_method"],
         )
@@ -254,7 +332,17 @@ def _given(answers: dict[str, Any]) -> dict[str, str]:
     given = {name.lower(): value for name, value in kind.given.items()}
     if "callers" in given:
         given["callers"] = json.dumps(given["callers"].split(","))
-    return given | ({"retries": json.dumps(asdict(retries(answers)))} if kind.has_job else {})
+    if kind.has_job:
+        given["retries"] = json.dumps(asdict(retries(answers)))
+    if answers["platform"] != "app-engine":
+        return given | {"image": IMAGE}
+    project, region = answers["gcp_project"], answers["region"]
+    app = {
+        "locationId": PLACES.get(region, region),
+        "defaultHostname": app_host(project),
+        "codeBucket": app_bucket(project),
+    }
+    return given | {"app": json.dumps(app), "deployed": "true"}
 
 
 def _each(value: dict[str, Any]) -> list[dict[str, Any]]:

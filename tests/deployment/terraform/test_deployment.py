@@ -32,15 +32,18 @@ class TestEveryVariant:
         for job in plan.all("google_cloud_scheduler_job"):
             assert job["description"] == answers["project_name"]
 
-    def test_nothing_calls_before_there_is_an_image(
+    def test_nothing_calls_before_there_is_a_service(
         self, terraform_project: Path, plan: Plan, tmp_path: Path
     ) -> None:
-        before = Plan.of(terraform_project, tmp_path / "work", image="").values
-        absent = {address for address, value in before.items() if value in ([], {}, "")}
-        job, calls = "google_cloud_scheduler_job.job", "google_cloud_run_v2_service_iam_member"
-        assert absent - {f"{calls}.callers"} == {
-            "google_cloud_run_v2_service.service",
-            "output.image",
+        on_app_engine = "output.app_yaml" in plan.values
+        none = {"deployed": "false"} if on_app_engine else {"image": ""}
+        before = Plan.of(terraform_project, tmp_path / "work", **none).values
+        absent = {address for address, value in before.items() if value in ([], {}, "", False)}
+        service = "google_cloud_run_v2_service"
+        its_own = {"output.deployed"} if on_app_engine else {f"{service}.service", "output.image"}
+        job = "google_cloud_scheduler_job.job"
+        assert absent - {f"{service}_iam_member.callers"} == {
+            *its_own,
             *([job] if job in before else []),
         }
         assert all(before[address] == plan.values[address] for address in before.keys() - absent)
@@ -49,13 +52,15 @@ class TestEveryVariant:
         self, terraform_project: Path, plan: Plan, tmp_path: Path
     ) -> None:
         """And all of it goes once the protection is off, but what has to be named for that."""
-        assert plan.one("google_cloud_run_v2_service")["deletion_protection"]
-        bare = Plan.of(terraform_project, tmp_path / "work", deletion_protection="false")
-        assert not bare.one("google_cloud_run_v2_service")["deletion_protection"]
-        for workflow in plan.all("google_workflows_workflow"):
-            assert workflow["deletion_protection"]
+        # Where nothing has such a protection, there is no variable for it.
+        known = Configuration.read(terraform_project / "infra").variables
+        off = {name: "false" for name in ("deletion_protection",) if name in known}
+        bare = Plan.of(terraform_project, tmp_path / "work", **off)
+        # The service of App Engine is not Terraform's.
+        for kind in ("google_cloud_run_v2_service", "google_workflows_workflow"):
+            assert all(each["deletion_protection"] for each in plan.all(kind))
+            assert not any(each["deletion_protection"] for each in bare.all(kind))
         if (bare_workflow := bare.deployment().workflow) is not None:
-            assert not bare.one("google_workflows_workflow")["deletion_protection"]
             assert not bare_workflow.records.delete_protection
         match bare.deployment().store:
             case expected.Firestore(delete_protection=protected):
@@ -82,6 +87,9 @@ class TestEveryVariant:
 
     def test_images_are_stored_in_the_region(self, plan: Plan) -> None:
         deployment = plan.deployment()
+        if isinstance(deployment.service, expected.AppEngineService):
+            assert not plan.all("google_artifact_registry_repository")
+            return
         repository = plan.one("google_artifact_registry_repository")
         assert (repository["format"], repository["location"]) == ("DOCKER", deployment.region)
         host, *path = plan.values["output.images"].split("/")
@@ -114,14 +122,22 @@ class TestMemorystore:
         answers = {"deploy": "terraform", "store": "memorystore"}
         plan = Plan.of(render(infrastructure, tmp_path / "project", answers), tmp_path / "work")
         instance = plan.one("google_redis_instance")
-        url = expected.run_store_secret(instance["host"], instance["port"], instance["auth_string"])
+        url = expected.run_store_secret(
+            instance["host"],
+            instance["port"],
+            instance["auth_string"],
+            expected.CA_FILES["cloud-run"],
+        )
         data = {
             version["secret"].rpartition("/")[2]: version["secret_data"]
             for version in plan.all("google_secret_manager_secret_version")
         }
         names = plan.deployment().service.secrets
         authorities = "\n".join(each["cert"] for each in instance["server_ca_certs"])
-        assert data == {names["RUN_STORE_URL"]: url, names[expected.CA_FILE]: authorities}
+        assert data == {
+            names["RUN_STORE_URL"]: url,
+            names[expected.CA_FILES["cloud-run"]]: authorities,
+        }
 
 
 def test_functions_run_on_the_same_python_as_with_gcloud(

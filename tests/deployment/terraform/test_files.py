@@ -96,7 +96,7 @@ class TestVariables:
             ("description", "", "1 to 500 characters"),
             ("schedule", "every 5 minutes", "five unix-cron fields"),
             ("time_zone", "+02:00", "not an offset"),
-            ("attempt_deadline", "1801", "15 to 1800"),
+            ("attempt_deadline", "86416", "15 to 1800"),
             ("lease", "4", "5 to 3600"),
             ("retention", "0", "1 to 8760"),
             (

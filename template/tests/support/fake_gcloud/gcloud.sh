@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A gcloud that notes how it is called, in the file CALLS, and finds that nothing is there yet. A
-# call is one record: the arguments, then what came by the standard input. FAILING is a command that
-# fails; STORES is the folder of what the stores' commands answer.
+# call is one record: the arguments, then what came by the standard input or in a file. FAILING is a
+# command that fails, THERE one that finds something; PARTS is the folder of what the chosen parts'
+# commands answer.
 words=
 region=
 for argument; do
@@ -10,6 +11,7 @@ for argument; do
 done
 given=
 if [[ "$*" == *--data-file=-* ]]; then IFS= read -r -d '' given; fi
+if [[ -f ${*: -1} ]]; then given=$(<"${*: -1}"); fi
 (
   IFS=$'\x1f'
   printf '%s\x1f\x1f%s\x1e' "$*" "$given"
@@ -20,6 +22,7 @@ if [[ -n ${FAILING:-} && $words == "$FAILING "* ]]; then
   exit 1
 fi
 case $words in
+  "${THERE:-nothing} "*) ;;
   *" describe "*)
     if [[ "$*" == *--format=none* ]]; then
       echo "NOT_FOUND: it is not there" >&2
@@ -27,12 +30,8 @@ case $words in
     fi
     ;;
 esac
-# What the scripts read; each store adds its own.
-case $words in
-  "projects describe "*) echo 123456789012 ;;
-  "run services describe "*) echo "https://$SERVICE-123456789012.$region.run.app" ;;
-esac
-for store in "$STORES"/*-answers.sh; do
+# What the scripts read; each part adds its own.
+for part in "$PARTS"/*-answers.sh; do
   # shellcheck disable=SC1090
-  if [[ -f $store ]]; then source "$store"; fi
+  if [[ -f $part ]]; then source "$part"; fi
 done

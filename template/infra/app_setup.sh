@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# `make setup`: create or change everything but the service. Arguments go to `terraform apply`.
+set -euo pipefail
+cd "$(dirname "$0")"
+source ./steps.sh
+source ./app_steps.sh
+
+need terraform
+need gcloud
+initialize
+read_app
+deployed=$(was_deployed)
+terraform apply -var "deployed=$deployed" "$@"
+if [[ $deployed == false ]]; then
+  echo "All is set up but the service and its job. Next: make deploy"
+fi

@@ -1,0 +1,5 @@
+# shellcheck shell=bash disable=SC2154
+case $words in
+  "projects describe "*) echo 123456789012 ;;
+  "run services describe "*) echo "https://$SERVICE-123456789012.$region.run.app" ;;
+esac
