@@ -57,7 +57,8 @@ lock: | $(UV) ## Bring requirements.lock up to date
 
 $(READY): requirements.lock | $(UV)
 	test -x $(PYTHON) || $(UV) venv --quiet .venv
-	$(UV) pip install --quiet --python $(PYTHON) --require-hashes -r requirements.lock
+	$(UV) pip install --quiet --compile-bytecode --python $(PYTHON) --require-hashes \
+		-r requirements.lock
 	@touch $@
 
 .venv/bin/uv:

@@ -61,7 +61,6 @@ class TestSuccess:
             (GiveUp("status 404:\n  no such\ttable"), "status 404: no such table"),
             (GiveUp("é" * 400), "é" * 250),
             (GiveUp('"' * 2000), '"' * 500),
-            (GiveUp("half of \ud83d"), "half of ?"),
         ],
     )
     def test_for_good_is_told_with_its_reason(

@@ -15,6 +15,7 @@ from tests import matrix
 from tests.deployment import targets
 from tests.deployment.apis import PROJECT_NUMBER
 from tests.deployment.expected import Answers, Deployment, expected
+from tests.deployment.quick_gcloud import quick_gcloud
 from tests.deployment.recorded import deployed
 from tests.deployment.recorder import Recorder, recording
 from tests.rendering import clean_environment, render
@@ -67,13 +68,20 @@ def recorder() -> Iterator[Recorder]:
         yield started
 
 
-@pytest.fixture
-def site(template: Path, tmp_path: Path, recorder: Recorder) -> Sites:
-    """Render a project for these answers, as installed and ready to be deployed."""
+@pytest.fixture(scope="session")
+def gcloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a command `gcloud`, which is the real one."""
     if shutil.which("gcloud") is None:
         if os.environ.get("REQUIRE_STORES"):
             pytest.fail("gcloud is not installed, and REQUIRE_STORES is set")
         pytest.skip("gcloud is not installed")
+    with quick_gcloud(tmp_path_factory.mktemp("gcloud")) as folder:
+        yield folder
+
+
+@pytest.fixture
+def site(template: Path, tmp_path: Path, recorder: Recorder, gcloud: Path) -> Sites:
+    """Render a project for these answers, as installed and ready to be deployed."""
 
     def ready(answers: matrix.Answers) -> Site:
         project = render(template, tmp_path / "project", dict(answers))
@@ -81,7 +89,11 @@ def site(template: Path, tmp_path: Path, recorder: Recorder) -> Sites:
         (project / "requirements.txt").touch()
         if answers["platform"] == "app-engine":
             recorder.resources["appengine/apps/my-project/services/default"] = {"id": "default"}
-        settings = {"CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud"), "PYTHON": sys.executable}
+        settings = {
+            "CLOUDSDK_CONFIG": os.fspath(tmp_path / "gcloud"),
+            "PATH": f"{gcloud}{os.pathsep}{os.environ['PATH']}",
+            "PYTHON": sys.executable,
+        }
         return Site(project, recorder, clean_environment() | recorder.environment() | settings)
 
     return ready

@@ -1,9 +1,11 @@
 """The simulator's faults against real servers, with a job that does nothing of the owner's."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from dev.kinds import Surroundings
 from dev.scheduler import main
 from tests.support.servers import PROJECT, Framework, frameworks
 from tests.support.servers.process import write_folder
@@ -24,6 +26,9 @@ def test_each_run_is_done_once_whatever_goes_wrong(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """R11, R13, R28, R41."""
+    # Whatever this project's kind is, what is served here goes by the schedule and does the work.
+    monkeypatch.setattr("dev.options.trait", lambda name: "")
+    monkeypatch.setattr("dev.scheduler.surroundings", lambda: nullcontext(Surroundings()))
     text = framework.main(IMPORTS, SERVICE)
     folder = write_folder(tmp_path / "program", framework, text)
     monkeypatch.setattr("dev.server._PROJECT", folder)
