@@ -1,7 +1,7 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -128,18 +128,13 @@ def variants() -> list[Answers]:
 
     Those with the same files take turns in the answers that only change text.
     """
-    missing = set[Pair]().union(*map(pairs_of, possible()))
-    chosen = []
-    for every in _selections().values():
-        chosen.append(every[_most_of(missing, list(map(pairs_of, every)))])
-        missing -= pairs_of(chosen[-1])
-    return chosen + covering(missing, possible())
+    return one_of_each(_selections().values(), pairs_in(possible()))
 
 
 @cache
 def pairwise() -> list[Answers]:
     """Few combinations of choices, among which every two answers meet that meet in any."""
-    return covering(set[Pair]().union(*map(pairs_of, possible())), possible())
+    return covering(pairs_in(possible()), possible())
 
 
 def pairs_of(answers: Answers) -> set[Pair]:
@@ -158,16 +153,32 @@ def covering(missing: set[Pair], every: list[Answers]) -> list[Answers]:
     return chosen
 
 
+def pairs_in(every: list[Answers], *groups: Sequence[str]) -> set[Pair]:
+    """Every two answers that meet in these variants: to the questions of a group, or to any."""
+    found = set[Pair]()
+    for answers in every:
+        for group in groups or [list(answers)]:
+            found |= pairs_of({name: answers[name] for name in group if name in answers})
+    return found
+
+
 def every_two(every: list[Answers], *groups: Sequence[str]) -> list[Answers]:
     """Few of these variants, among which every two answers to the questions of a group meet."""
     asked = set(itertools.chain(*groups))
     first = dict[frozenset[tuple[str, str]], Answers]()
-    missing = set[Pair]()
     for answers in every:
-        for group in groups:
-            missing |= pairs_of({name: answers[name] for name in group if name in answers})
         first.setdefault(frozenset(item for item in answers.items() if item[0] in asked), answers)
-    return covering(missing, list(first.values()))
+    return covering(pairs_in(every, *groups), list(first.values()))
+
+
+def one_of_each(sets: Iterable[list[Answers]], missing: set[Pair]) -> list[Answers]:
+    """A variant of each of these sets, and as many as it takes for the missing pairs to meet."""
+    chosen, every = list[Answers](), list[Answers]()
+    for variants in sets:
+        chosen.append(variants[_most_of(missing, list(map(pairs_of, variants)))])
+        missing = missing - pairs_of(chosen[-1])
+        every += variants
+    return chosen + covering(missing, every)
 
 
 def _most_of(missing: set[Pair], pairs: list[set[Pair]]) -> int:

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 import zipfile
 
 import pytest
@@ -22,17 +23,15 @@ pytestmark = pytest.mark.slow
 
 
 def variants() -> list[matrix.Answers]:
-    """Every pair of platform, store and check of the caller; every kind, target and scope.
-
-    A variant takes some 40 calls of gcloud. What they ask for is a sum of what each answer adds.
-    """
-    every = [answers for answers in matrix.possible() if answers["deploy"] == "gcloud"]
-    places = ("platform", "store", "auth")
-    chosen = matrix.every_two(every, places, ("kind", "target"), ("kind", "platform"))
-    scopes = matrix.values_of("job_scope")
-    return [
-        answers | {"job_scope": scopes[index % len(scopes)]} for index, answers in enumerate(chosen)
-    ]
+    """Every platform with every store and kind; among these every target, check and scope."""
+    places = dict[tuple[str, ...], list[matrix.Answers]]()
+    for answers in matrix.possible():
+        if answers["deploy"] == "gcloud":
+            place = (answers["platform"], answers["store"], answers["kind"])
+            places.setdefault(place, []).append(answers)
+    every = list(itertools.chain(*places.values()))
+    groups = (("platform", "store", "auth"), ("kind", "target"), ("platform", "job_scope"))
+    return matrix.one_of_each(places.values(), matrix.pairs_in(every, *groups))
 
 
 def run(site: Site, *scripts: str) -> str:
