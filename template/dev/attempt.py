@@ -92,7 +92,9 @@ class Attempts:
             hold.release()
         if reached:
             self._timeline.restarted(server.start())
-        return [future.result() for future in futures], reached and not completed(0)
+        # A job may have ended before the store was held.
+        struck = reached and hold.taken.is_set() and not completed(0)
+        return [future.result() for future in futures], struck
 
     def _deliver(
         self,

@@ -83,5 +83,5 @@ def _closing(verdicts: Sequence[Verdict]) -> Text:
     if wrong:
         return Text(f"✗ {wrong} of {runs} went wrong", "bold red")
     recovered = sum(verdict.recovered for verdict in verdicts)
-    after = f", {recovered} of them after a crash" if recovered else ""
+    after = f", {recovered} of them by a takeover" if recovered else ""
     return Text(f"✔ {runs}, each completed exactly once{after}", "bold green")

@@ -55,7 +55,10 @@ def judge_events(events: Sequence[Event], executions: int | None = None) -> Verd
     says how often that was started: once is right.
     """
     starts = [event for event in events if event.name == "claimed"]
-    completions = sum(event.name == "completed" for event in events)
+    names = [event.name for event in events]
+    # A server that is killed right after its finish does not come to say so.
+    ended = {"returned", "duplicate"} <= set(names)
+    completions = names.count("completed") or int(ended)
     doubled, at_work = False, False
     for event in events:
         if event.name == "claimed":
@@ -67,7 +70,7 @@ def judge_events(events: Sequence[Event], executions: int | None = None) -> Verd
         starts=len(starts),
         recovered=sum(event.recovered for event in starts),
         completions=completions,
-        problem=_problem(completions, doubled, [event.name for event in events])
+        problem=_problem(completions, doubled, names)
         or ("" if executions in (None, 1) else f"started {executions} times elsewhere"),
     )
 

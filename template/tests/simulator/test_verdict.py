@@ -27,6 +27,13 @@ class TestVerdictByEvents:
         assert judge_events([]).problem == "never done"
         assert judge_events([event("claimed")]).problem == "never done"
 
+    def test_a_completion_that_nobody_lived_to_tell_is_right(self) -> None:
+        """Its record says so, and the job had returned."""
+        names = ["claimed", "returned", "duplicate"]
+
+        assert judge_events([event(name) for name in names]).right
+        assert judge_events([event("claimed"), event("duplicate")]).problem == "never done"
+
     def test_given_up_is_wrong(self) -> None:
         assert judge_events([event("claimed"), event("gave_up")]).problem == "given up"
 
