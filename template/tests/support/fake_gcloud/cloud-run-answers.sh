@@ -1,5 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 case $words in
   "projects describe "*) echo 123456789012 ;;
-  "run services describe "*) echo "https://$SERVICE-123456789012.$region.run.app" ;;
+  "run services describe "*)
+    region=" $* "
+    region=${region#* --region=}
+    echo "https://$SERVICE-123456789012.${region%% *}.run.app"
+    ;;
 esac

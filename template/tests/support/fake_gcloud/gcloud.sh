@@ -4,10 +4,8 @@
 # command that fails, THERE one that finds something; PARTS is the folder of what the chosen parts'
 # commands answer.
 words=
-region=
 for argument; do
   if [[ $argument != --* ]]; then words+="$argument "; fi
-  if [[ $argument == --region=* ]]; then region=${argument#*=}; fi
 done
 given=
 if [[ "$*" == *--data-file=-* ]]; then IFS= read -r -d '' given; fi
