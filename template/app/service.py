@@ -26,7 +26,7 @@ from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
 from app.dedup.outcome import Outcome, Rejected
 from app.dedup.runner import Payload, Runner
-from app.dedup.store import Store, StoreError, Terms, UnsafeStore
+from app.dedup.store import RENEWALS_PER_LEASE, Store, StoreError, Terms, UnsafeStore
 from app.dedup.stores import open_store
 from app.environment import BadEnvironment, Reader
 from app.kinds import Kind, open_kind
@@ -87,7 +87,12 @@ class Service:
         self._kind = kind
         self._runner = Runner(
             store=store,
-            terms=Terms(lease=settings.lease, retention=settings.retention),
+            # What a dead attempt has called may take that long to take effect.
+            terms=Terms(
+                lease=settings.lease + kind.settle,
+                retention=settings.retention,
+                period=settings.lease / RENEWALS_PER_LEASE,
+            ),
             service=settings.service,
             separate_forced_runs=settings.separate_forced_runs,
             request_timeout=settings.request_timeout,

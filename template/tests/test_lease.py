@@ -17,6 +17,7 @@ from tests.support.clock import NOON, FakeClock
 from tests.support.steps import T, claimed, held
 
 LEASE = 60.0
+TERMS = Terms(LEASE, 60.0)
 
 
 class ScriptedStore:
@@ -48,13 +49,13 @@ class ScriptedStore:
 class Watched:
     """A renewal whose clock the test moves and whose beats it makes."""
 
-    def __init__(self, deadline: float = 1_000_000.0) -> None:
+    def __init__(self, deadline: float = 1_000_000.0, terms: Terms = TERMS) -> None:
         self.fake = FakeClock()
         self.store = ScriptedStore(self.fake)
         self.lost = threading.Event()
         self.stopping = threading.Event()
         run = Run("r", "nightly", NOON, "", "", forced=False)
-        claim = Claim(run, "one", Terms(LEASE, 60.0), False, 1, Stamp(0, NOON, 1))
+        claim = Claim(run, "one", terms, False, 1, Stamp(0, NOON, 1))
         self.renewal = Renewal(
             self.store,  # type: ignore[arg-type]
             claim,
@@ -88,6 +89,12 @@ class TestRenewal:
         watched.beat_for(100)
         assert watched.store.sent == [20, 40, 60, 80, 100]
         assert not watched.lost.is_set()
+
+    def test_can_be_due_more_often(self) -> None:
+        """R22: so that a dead attempt's lease is left for longer."""
+        watched = Watched(terms=Terms(LEASE, 60.0, period=5.0))
+        watched.beat_for(16)
+        assert watched.store.sent == [5, 10, 15]
 
     def test_hands_on_the_last_confirmed_claim(self, watched: Watched) -> None:
         """R20: finishing takes one call then."""

@@ -2,7 +2,7 @@
 
 import json
 
-from app.calls.client import Answer
+from app.calls.sending import Answer
 from app.dedup import GiveUp, OutcomeUnknown
 from app.dedup.delivery import shown
 
@@ -63,10 +63,14 @@ def already_exists(answer: Answer) -> bool:
 def json_of(answer: Answer) -> Json | None:
     """Return the body if it is a JSON object."""
     try:
-        body = json.loads(answer.body)
+        body = json.loads(answer.body, parse_constant=_no_json)
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def message_of(answer: Answer) -> str:

@@ -1,8 +1,7 @@
-"""One HTTP request, sent once: nothing here tries again, because nobody could tell a repetition."""
+"""The client of one API, with the service's own credentials and within an attempt's time."""
 
 import ipaddress
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import Final
@@ -14,11 +13,12 @@ from google.auth.exceptions import GoogleAuthError
 from google.auth.transport.requests import Request
 
 from app.calls.body import dumped
-from app.dedup import Attempt, OutcomeUnknown, Stopping
+from app.calls.sending import Answer, send
+from app.dedup import Attempt, Stopping
 from app.dedup.clock import Clock
 
 CALL_TIMEOUT: Final = 20.0
-"""Seconds to wait for a connection, and for each answer: less than the 30 s of R22."""
+"""Seconds for a call at the most: less than the 30 s of R22."""
 
 _TOKEN_TIMEOUT: Final = 10.0
 _SHORTEST: Final = 0.1
@@ -26,14 +26,6 @@ _SHORTEST: Final = 0.1
 
 class NoCredentials(Exception):
     """There is no token to call with, so nothing was sent. `str()` says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back: the status and the body."""
-
-    status: int
-    body: bytes
 
 
 class Client:
@@ -70,6 +62,7 @@ class Client:
         Raises:
             NoCredentials: nothing was sent.
             Stopping: nothing was sent, because no time was left.
+            GiveUp: nothing was sent, because it cannot be.
             OutcomeUnknown: no answer came, so it may have taken effect or not.
         """
         url = f"{self._base}{path}{f'?{urlencode(query)}' if query else ''}"
@@ -80,21 +73,12 @@ class Client:
         left = (attempt.deadline - self._clock.now()).total_seconds()
         if left < _SHORTEST:
             raise Stopping("no time was left for the call")
-        try:
-            with requests.Session() as session:
-                # On this machine no proxy lies in between.
-                session.trust_env = not self._local
-                answer = session.request(
-                    method,
-                    url,
-                    data=body,
-                    headers=sent,
-                    timeout=min(CALL_TIMEOUT, left),
-                    allow_redirects=False,
-                )
-        except requests.RequestException as error:
-            raise OutcomeUnknown(f"{method} {urlsplit(url).path}: no answer: {error}") from error
-        return Answer(answer.status_code, answer.content)
+        # On this machine no proxy lies in between.
+        return send(
+            requests.Request(method, url, headers=sent, data=body),
+            within=min(CALL_TIMEOUT, left),
+            through_proxies=not self._local,
+        )
 
     def post(self, path: str, attempt: Attempt, body: Mapping[str, object]) -> Answer:
         """Send `body` as JSON; raises as `call` does, and `GiveUp` where it is no Unicode."""

@@ -27,6 +27,8 @@ def found_in_pages(
         more = {"pageToken": token} if token else {}
         page = understood(client.call("GET", path, attempt, query={**query, **more}))
         listed = page.get(items, [])
+        if "error" in page:
+            raise OutcomeUnknown(f"the list at {path} has an error in it")
         if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
             raise OutcomeUnknown(f"the list at {path} has something else than objects in {items}")
         for item in listed:

@@ -10,7 +10,6 @@ from app.dedup.store import Claim, Lost, Store
 from app.dedup.stores.budget import CALL_TIMEOUT
 from app.logs import Log
 
-_RENEWALS_PER_LEASE: Final = 3
 _RETRIES_PER_LEASE: Final = 10
 _LONGEST_JOIN: Final = 1.0
 
@@ -44,7 +43,7 @@ class Renewal:
         self._clock = clock
         self._lease = claim.terms.lease
         self._confirmed = sent
-        self._due = sent + self._lease / _RENEWALS_PER_LEASE
+        self._due = sent + claim.terms.period
         self._done = threading.Event()
         run = contextvars.copy_context().run
         self._thread = threading.Thread(target=run, args=(self._loop,), name="lease", daemon=True)
@@ -102,7 +101,7 @@ class Renewal:
             return False
         self.claim = answer
         self._confirmed = sent
-        self._due = sent + self._lease / _RENEWALS_PER_LEASE
+        self._due = sent + self.claim.terms.period
         return True
 
     def _loop(self) -> None:

@@ -8,7 +8,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from app.dedup.delivery import Run as Run
 from app.dedup.record import Record, Stamp, Status, later
@@ -22,16 +22,25 @@ class UnsafeStore(StoreError):
     """The store answers, but is set up to forget records. `str()` says how to change that."""
 
 
+RENEWALS_PER_LEASE: Final = 3
+"""How often a claim is renewed before its lease would be over, so that one renewal may fail."""
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How long a claim lives without renewal and how long its record is kept, in seconds.
 
     The record is kept for `retention` after the schedule time or the last write, whichever is
-    later (R29).
+    later (R29). Each renewal is due `period` after the one before, by default a third of `lease`.
     """
 
     lease: float
     retention: float
+    period: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.period:
+            object.__setattr__(self, "period", self.lease / RENEWALS_PER_LEASE)
 
     def end(self, run: Run, now: datetime) -> datetime:
         """Return until when a record of `run` that is written `now` is kept (R29)."""

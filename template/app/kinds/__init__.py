@@ -22,11 +22,13 @@ class Kind:
             `BadDelivery`.
         run: What is done once per run.
         compares_payload: A later request for the same run has to have the same body.
+        settle: So many seconds beyond its lease the run of a dead attempt is left alone (R22).
     """
 
     read: Callable[[Headers, str, Query, JobScope], Identity]
     run: Job
     compares_payload: bool = False
+    settle: float = 0.0
 
 
 def open_kind(name: str, read: Reader) -> Kind:

@@ -14,7 +14,11 @@ from app.logs import Log
 from app.targets import Searchable, Target, check_endpoint, open_target, target_forms
 
 SETTLE_TIME: Final = SETTLE
-"""A call whose outcome is unknown is left alone for that long before it is looked for."""
+"""A call whose outcome is unknown is left alone for that long before it is looked for.
+
+Also the call of an attempt that has died: nobody knows whether it had been sent, so the run's lease
+is longer by that much.
+"""
 
 SEARCH_MARGIN: Final = timedelta(minutes=10)
 """How much earlier than its schedule time a scheduled run's start may be dated."""
@@ -65,7 +69,7 @@ def create(read: Reader) -> Kind:
     separate = read.separate_forced_runs()
     read.close()
     proxy = Proxy(open_target(name, endpoint), separate_forced_runs=separate)
-    return Kind(read_delivery, proxy.run)
+    return Kind(read_delivery, proxy.run, settle=SETTLE_TIME)
 
 
 def _check_target(name: str) -> str | None:

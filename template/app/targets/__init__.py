@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
+from app import urls
 from app.calls.client import is_loopback
 from app.dedup import Attempt
 from app.dedup.clock import SYSTEM_CLOCK, Clock
@@ -70,9 +71,14 @@ def target_forms() -> list[str]:
 
 def check_endpoint(url: str) -> str | None:
     """Return what is wrong with a `TARGET_ENDPOINT`, None if nothing is."""
-    parts = urlsplit(url)
-    plain = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
-    if plain and parts.hostname and (parts.scheme == "https" or _is_local_http(url)):
+    try:
+        parts = urls.split(url)
+        urls.host_of(parts)
+    except ValueError:
+        parts = urls.split("")
+    root = f"{parts.scheme}://{parts.netloc}"
+    plain = url.rstrip("/") == root and "@" not in root
+    if plain and (parts.scheme == "https" or _is_local_http(url)):
         return None
     return "expected scheme and host, https://HOST, or http://127.0.0.1:PORT on this machine"
 

@@ -13,7 +13,7 @@ from app.dedup.clock import Clock
 from app.targets import Result
 
 FORM: Final = "projects/PROJECT/locations/LOCATION"
-PATTERN: Final = r"projects/[A-Za-z0-9:.-]+/locations/[A-Za-z0-9-]+"
+PATTERN: Final = r"projects/[A-Za-z0-9][A-Za-z0-9:.-]*/locations/[A-Za-z0-9-]+"
 ENDPOINT: Final = "https://bigquery.googleapis.com"
 
 

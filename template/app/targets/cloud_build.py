@@ -15,7 +15,7 @@ from app.dedup.clock import Clock
 from app.targets import Result
 
 FORM: Final = "projects/PROJECT/locations/LOCATION/triggers/TRIGGER"
-PATTERN: Final = r"projects/[A-Za-z0-9:.-]+/locations/[a-z0-9-]+/triggers/[A-Za-z0-9_-]+"
+PATTERN: Final = r"projects/[A-Za-z0-9][A-Za-z0-9:.-]*/locations/[a-z0-9-]+/triggers/[A-Za-z0-9_-]+"
 ENDPOINT: Final = "https://cloudbuild.googleapis.com"
 
 SUBSTITUTION: Final = "_IDEMPOTENCY_TOKEN"

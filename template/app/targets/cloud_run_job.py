@@ -15,7 +15,7 @@ from app.dedup.clock import Clock
 from app.targets import Result
 
 FORM: Final = "projects/PROJECT/locations/LOCATION/jobs/JOB"
-PATTERN: Final = r"projects/[A-Za-z0-9:.-]+/locations/[a-z0-9-]+/jobs/[a-z0-9-]+"
+PATTERN: Final = r"projects/[A-Za-z0-9][A-Za-z0-9:.-]*/locations/[a-z0-9-]+/jobs/[a-z0-9-]+"
 ENDPOINT: Final = "https://run.googleapis.com"
 
 VARIABLE: Final = "IDEMPOTENCY_TOKEN"

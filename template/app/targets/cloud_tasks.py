@@ -14,7 +14,7 @@ from app.dedup.clock import Clock
 from app.targets import Result
 
 FORM: Final = "projects/PROJECT/locations/LOCATION/queues/QUEUE"
-PATTERN: Final = r"projects/[A-Za-z0-9:.-]+/locations/[a-z0-9-]+/queues/[A-Za-z0-9-]+"
+PATTERN: Final = r"projects/[A-Za-z0-9][A-Za-z0-9:.-]*/locations/[a-z0-9-]+/queues/[A-Za-z0-9-]+"
 ENDPOINT: Final = "https://cloudtasks.googleapis.com"
 
 _REQUESTS: Final = ("httpRequest", "appEngineHttpRequest")

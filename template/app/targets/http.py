@@ -12,8 +12,9 @@ from google.auth.credentials import Credentials
 from google.auth.transport.requests import Request
 from google.oauth2 import id_token
 
+from app import urls
 from app.calls.answers import check
-from app.calls.client import Client
+from app.calls.client import Client, is_loopback
 from app.dedup import Attempt
 from app.dedup.clock import Clock
 from app.targets import Result
@@ -52,7 +53,10 @@ class Endpoint:
 
 def open_name(name: str, endpoint: str, clock: Clock) -> Endpoint:
     """Return the endpoint of that URL."""
-    parts = urlsplit(name)
+    parts = urls.split(name)
+    urls.host_of(parts)
+    if parts.scheme == "http" and not is_loopback(name):
+        raise ValueError("http is for this machine only; expected https://HOST/PATH")
     path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
     base = endpoint or f"{parts.scheme}://{parts.netloc}"
     return Endpoint(path, Client(base, partial(_credentials, audience_of(name)), clock))

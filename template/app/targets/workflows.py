@@ -16,7 +16,9 @@ from app.dedup.clock import Clock
 from app.targets import Result
 
 FORM: Final = "projects/PROJECT/locations/LOCATION/workflows/WORKFLOW"
-PATTERN: Final = r"projects/[A-Za-z0-9:.-]+/locations/[a-z0-9-]+/workflows/[A-Za-z0-9_-]+"
+PATTERN: Final = (
+    r"projects/[A-Za-z0-9][A-Za-z0-9:.-]*/locations/[a-z0-9-]+/workflows/[A-Za-z0-9_-]+"
+)
 ENDPOINT: Final = "https://workflowexecutions.googleapis.com"
 
 ARGUMENT_LIMIT: Final = 32 * 1024

@@ -7,14 +7,15 @@ from datetime import UTC, timedelta
 from typing import Any
 
 from app.dedup import Attempt, JobResult
-from app.dedup.delivery import Headers
+from app.dedup.delivery import Headers, read_delivery
 from app.dedup.runner import Job
-from app.kinds.proxy import Proxy
+from app.kinds import Kind
+from app.kinds.proxy import SETTLE_TIME, Proxy
 from app.targets import Searchable, open_target
 from dev.standin import StandIn
 from dev.targets import SearchedApi
 from tests.support.clock import NOON
-from tests.support.faults import Kind
+from tests.support.faults import Kind as Loss
 from tests.support.service import Answer, LocalService
 from tests.support.stores.sqlite import LossyHarness
 
@@ -56,7 +57,8 @@ class Proxied:
         **changes: Any,
     ) -> Answer:
         """Deliver the run so many minutes ago; the proxy `dies` `before` or `after` its call."""
-        service = LocalService(self.harness, self._mortal(dies), **changes)
+        like = Kind(read_delivery, self.proxy.run, settle=SETTLE_TIME)
+        service = LocalService(self.harness, self._mortal(dies), like=like, **changes)
         content = (
             body
             if isinstance(body, bytes)
@@ -71,7 +73,7 @@ class Proxied:
         with ThreadPoolExecutor(copies) as pool:
             return list(pool.map(self.deliver, [minutes] * copies))
 
-    def pass_time(self, seconds: float = 61.0) -> None:
+    def pass_time(self, seconds: float = 91.0) -> None:
         """Let settle time and lease go by, and late calls take effect within them."""
         self.harness.fake.advance(seconds / 2)
         self.stand_in.settle()
@@ -90,16 +92,17 @@ class Proxied:
         def run(attempt: Attempt) -> JobResult:
             if dies == "before":
                 self._die()
-            result = self.proxy.run(attempt)
-            if dies == "after":
-                self._die()
-            return result
+            try:
+                return self.proxy.run(attempt)
+            finally:
+                if dies == "after":
+                    self._die()
 
         return run
 
     def _die(self) -> None:
         # The dead release nothing.
-        self.harness.faults.plan[:] = [Kind.LOST_REQUEST] * 100
+        self.harness.faults.plan[:] = [Loss.LOST_REQUEST] * 100
         raise Killed
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from app.calls.answers import Refused, already_exists, check, message_of, understood
-from app.calls.client import Answer, is_loopback
+from app.calls.client import is_loopback
+from app.calls.sending import Answer
 from app.dedup import GiveUp, OutcomeUnknown
 
 ERROR = b'{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "no\\nsuch thing"}}'

@@ -1,12 +1,13 @@
 """Each run starts its target once, whatever goes wrong, but for two cases (R22, R35, R36)."""
 
 import random
+from contextlib import suppress
 
 import pytest
 
 from dev.standin import Trouble
 from tests.support.service import Answer
-from tests.targets.proxied import Proxied
+from tests.targets.proxied import Killed, Proxied
 
 RUNS = 200
 FAULTS = (*Trouble, "dies before", "dies after", "at once", None)
@@ -64,6 +65,20 @@ def test_a_failing_search_starts_nothing(searched: Proxied) -> None:
         assert answer.outcome == (500, "failed")
         assert searched.starts(answer) == 1
     assert_started_once(searched, searched.deliver_until_done())
+
+
+@pytest.mark.parametrize("lease", [5, 60])
+def test_a_call_of_a_dead_attempt_has_the_settle_time_too(proxied: Proxied, lease: int) -> None:
+    """R22: it was sent, and takes effect although nobody waits for it."""
+    proxied.stand_in.plan.append(Trouble.LATE)
+    with suppress(Killed):
+        proxied.deliver(dies="after", lease=lease)
+    proxied.harness.fake.advance(lease + 0.1)
+    assert proxied.deliver(lease=lease).outcome == (409, "in_progress")
+    proxied.harness.fake.advance(29.0)
+    proxied.stand_in.settle()
+    proxied.harness.fake.advance(1.0)
+    assert_started_once(proxied, proxied.deliver(lease=lease))
 
 
 class TestASecondStart:
