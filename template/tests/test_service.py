@@ -70,15 +70,8 @@ class TestAnswersOfARun:
         """R23: 200, so that Scheduler stops."""
         first = LocalService(harness, raises(GiveUp("no such table"))).handle()
         later = LocalService(harness, never).handle()
-        assert (
-            first.body
-            == later.body
-            == {
-                "outcome": "gave_up",
-                "run_id": RUN_ID,
-                "reason": "no such table",
-            }
-        )
+        told = {"outcome": "gave_up", "run_id": RUN_ID, "reason": "no such table"}
+        assert first.body == later.body == told
         assert first.status == later.status == 200
 
     def test_in_progress(self, harness: SqliteHarness) -> None:
@@ -124,6 +117,7 @@ class TestAnswersOfARun:
     def test_failed_with_an_unknown_outcome(self, harness: SqliteHarness) -> None:
         """R22."""
         answer = LocalService(harness, raises(OutcomeUnknown("timed out"))).handle()
+        assert answer.body["reason"] == "the outcome of the job is unknown: timed out"
         assert answer.outcome == (500, "failed")
         assert "unknown" in answer.body["reason"]
 

@@ -31,13 +31,19 @@ def kept_of(result: object) -> str | None:
     return kept
 
 
-def reason_of(error: GiveUp) -> Mapping[str, object] | None:
-    """Return what is kept as the result of a run that failed for good (R23)."""
+def words_of(error: Exception) -> str:
+    """Return what an exception says, in one line of at most REASON_LIMIT bytes."""
     try:
         words = " ".join(str(error).split()).encode(errors="replace")
     except Exception:
-        return None
-    return {"reason": words[:REASON_LIMIT].decode(errors="ignore")} if words else None
+        return ""
+    return words[:REASON_LIMIT].decode(errors="ignore")
+
+
+def reason_of(error: GiveUp) -> Mapping[str, object] | None:
+    """Return what is kept as the result of a run that failed for good (R23)."""
+    words = words_of(error)
+    return {"reason": words} if words else None
 
 
 def kept_reason(result: Mapping[str, object] | None) -> str | None:

@@ -28,7 +28,7 @@ from app.dedup.delivery import Identity
 from app.dedup.lease import Renewal
 from app.dedup.outcome import Outcome
 from app.dedup.record import Record, Status
-from app.dedup.result import kept_of, kept_reason, reason_of
+from app.dedup.result import kept_of, kept_reason, reason_of, words_of
 from app.dedup.store import (
     Claim,
     ClaimAnswer,
@@ -193,7 +193,8 @@ class Runner:
             except OutcomeUnknown as error:
                 _log.error("The outcome is unknown.", event="outcome_unknown", error=error)
                 self._release(renewal.claim, settle=SETTLE)
-                return outcome.Failed(claim.run.run_id, "the outcome of the job is unknown")
+                why = f"the outcome of the job is unknown: {words_of(error)}".removesuffix(": ")
+                return outcome.Failed(claim.run.run_id, why)
             except ClaimLost:
                 lost = self._release(renewal.claim)
                 return _lost(claim, lost.record if lost else None)

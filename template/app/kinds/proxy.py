@@ -41,7 +41,11 @@ class Proxy:
                 _log.info("An earlier attempt has started it.", event="found", target=found)
                 return found
         attempt.check()
-        result = self._target.start(attempt.run_id, attempt)
+        try:
+            result = self._target.start(attempt.run_id, attempt)
+        except (NoCredentials, Refused) as error:
+            _log.error(f"The call was refused, and the next retry makes it again: {error}")
+            raise
         _log.info("The target is started.", event="started", target=result)
         return result
 
