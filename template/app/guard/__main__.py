@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from app import logs
-from app.dedup import ClaimLost, JobResult, StepAttempt, Stopping, outcome
+from app.dedup import ClaimLost, JobResult, OutcomeUnknown, StepAttempt, Stopping, outcome
 from app.dedup.clock import SYSTEM_CLOCK
 from app.dedup.outcome import Outcome
 from app.dedup.record import ORPHAN_LEASE
@@ -107,11 +107,16 @@ class Guard:
             missing = isinstance(error, FileNotFoundError)
             self.status = Exit.NOT_FOUND if missing else Exit.NOT_RUNNABLE
             raise CommandFailed(f"the command cannot be started: {error}") from None
-        self.status = status if status >= 0 else SIGNALLED - status
+        told = self.command.received or 0
+        # A command that is told to stop may end with 0, whether its work is done or not.
+        ended = -told if status == 0 else status
+        self.status = ended if ended >= 0 else SIGNALLED - ended
         if self.status == 0:
             return {"exit_status": 0}
         if attempt.lost.is_set():
             raise ClaimLost("the command was stopped, as another attempt may have the run")
+        if status == 0:
+            raise OutcomeUnknown(f"the command ended with status 0 after signal {told}")
         raise CommandFailed(f"the command ended with status {self.status}")
 
     def _exit(self, result: Outcome) -> int:
