@@ -3,18 +3,20 @@
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from app.dedup.runner import SETTLE
+from app.guard.command import Command
 from app.guard.statuses import SIGNALLED, Exit
 from tests.guard.conftest import LEASE, WAIT, Place, until
 
 FAMILY = """
 import subprocess
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(90)"])
 with open("pids", "w") as pids:
     pids.write(f"{os.getpid()} {child.pid}")
 """
@@ -189,3 +191,12 @@ def test_a_guard_that_stood_still_stops_its_command_and_leaves_the_run_alone(
     assert guarded.wait() == Exit.DONE
     assert not is_alive(pid)
     assert place.effects == ["0", "1"]
+
+
+def test_a_command_that_loses_its_claim_counts_as_told_to_stop() -> None:
+    """R19, R22: if it ends with 0 then, that is no proof either."""
+    command = Command(["sleep", "90"])
+    lost = threading.Event()
+    lost.set()
+    assert command.run(os.environ, lost) == -signal.SIGTERM
+    assert command.received == signal.SIGTERM
