@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from app import logs
-from app.dedup import ClaimLost, JobResult, StepAttempt, Stopping, outcome
+from app.dedup import ClaimLost, JobResult, OutcomeUnknown, StepAttempt, Stopping, outcome
 from app.dedup.clock import SYSTEM_CLOCK
 from app.dedup.outcome import Outcome
 from app.dedup.record import ORPHAN_LEASE
@@ -20,7 +20,9 @@ from app.dedup.step import Step
 from app.dedup.store import Store, Terms
 from app.dedup.stores import open_store
 from app.environment import BadEnvironment
+from app.guard import lines
 from app.guard.command import Command
+from app.guard.lines import CommandFailed
 from app.guard.settings import GuardSettings
 from app.guard.statuses import SIGNALLED, TABLE, Exit
 from app.shutdown import Shutdown
@@ -34,10 +36,6 @@ _MARGIN: Final = 1.0
 """Seconds by which a lease is waited for too long, rather than too short."""
 
 _log = logs.Log(__name__)
-
-
-class CommandFailed(Exception):
-    """The command ended with a status that is not 0, or could not be started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +105,16 @@ class Guard:
             missing = isinstance(error, FileNotFoundError)
             self.status = Exit.NOT_FOUND if missing else Exit.NOT_RUNNABLE
             raise CommandFailed(f"the command cannot be started: {error}") from None
-        self.status = status if status >= 0 else SIGNALLED - status
+        told = self.command.received or 0
+        # A command that is told to stop may end with 0, whether its work is done or not.
+        ended = -told if status == 0 else status
+        self.status = ended if ended >= 0 else SIGNALLED - ended
         if self.status == 0:
             return {"exit_status": 0}
         if attempt.lost.is_set():
             raise ClaimLost("the command was stopped, as another attempt may have the run")
+        if status == 0:
+            raise OutcomeUnknown(f"the command ended with status 0 after signal {told}")
         raise CommandFailed(f"the command ended with status {self.status}")
 
     def _exit(self, result: Outcome) -> int:
@@ -164,7 +167,17 @@ def parse(argv: Sequence[str]) -> Options:
     options = parser.parse_args(own)
     if not separator or not command:
         parser.error("the command is missing; write it behind --")
+    if not _is_text(options.step):
+        parser.error("the NAME of --step is not UTF-8")
     return Options(options.step, command)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _split(argv: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
@@ -182,13 +195,14 @@ def main(
     Raises:
         SystemExit: with status 64 if the command line is wrong, or 0 after help.
     """
+    lines.open_streams()
     options = parse(argv)
     try:
         settings = GuardSettings.from_environ(environ)
     except BadEnvironment as error:
         sys.stderr.write(f"{error}\n")
         return Exit.SETTINGS
-    logs.configure(settings.log_level, sys.stderr)
+    lines.configure(settings.log_level)
     guard = Guard(options, settings, environ, connect(settings.run_store_url))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, guard.on_signal)

@@ -1,4 +1,9 @@
-"""The command as a process of its own, which is told to stop and does not outlive the guard."""
+"""The command as a process of its own, which is told to stop and does not outlive the guard.
+
+Two groups are told and killed: the one that the command is put into, and the one that its process
+makes for itself, as `timeout` does. What makes a group or a session of its own further down (jobs
+of an interactive shell, `setsid`, daemons) is out of reach.
+"""
 
 import os
 import signal
@@ -8,7 +13,9 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import as_file, files
-from typing import Final
+from typing import IO, Final
+
+from app.guard.watch import signal_group
 
 GRACE: Final = 8.0
 """Seconds between asking a command to stop and killing it, within Cloud Run's ten."""
@@ -17,13 +24,13 @@ GRACE: Final = 8.0
 class Command:
     """A command that is run at most once.
 
-    `received` is the number of the last signal that was forwarded, or None.
+    `received` is the number of the last signal that told it to stop, or None.
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.received: int | None = None
         self._arguments = arguments
-        self._group: int | None = None
+        self._groups: tuple[int, ...] = ()
         self._ended = threading.Event()
 
     def run(self, environ: Mapping[str, str], lost: threading.Event) -> int:
@@ -34,39 +41,45 @@ class Command:
         Raises:
             OSError: it cannot be started.
         """
-        with _watched_group() as group:
+        with _watched_group() as (group, watch):
             process = subprocess.Popen(  # noqa: S603 to run the owner's command is the purpose
                 self._arguments, env=environ, process_group=group
             )
-            self._group = group
+            self._groups = (group, process.pid)
             try:
+                # A watch that is gone was killed, and its whole group with it.
+                with suppress(BrokenPipeError):
+                    watch.write(b"%d" % process.pid)
                 if self.received is not None:
                     # It came while nobody was there to get it.
                     self.forward(self.received)
                 threading.Thread(target=self._stop, args=(lost,), daemon=True).start()
                 return process.wait()
             finally:
-                self._group = None
+                self._groups = ()
                 self._ended.set()
 
     def forward(self, number: int) -> None:
         """Send the command a signal, now or as soon as there is one."""
         self.received = number
-        if (group := self._group) is not None:
-            _signal(group, number)
+        for group in self._groups:
+            signal_group(group, number)
 
     def _stop(self, lost: threading.Event) -> None:
         lost.wait()
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if (group := self._group) is not None:
-                _signal(group, number)
+            if not self._ended.is_set():
+                self.forward(number)
             if self._ended.wait(GRACE):
                 return
 
 
 @contextmanager
-def _watched_group() -> Iterator[int]:
-    """Make a process group, all of which is killed at the end, or when this process dies."""
+def _watched_group() -> Iterator[tuple[int, IO[bytes]]]:
+    """Make a process group, all of which is killed at the end, or when this process dies.
+
+    The group that is written to the pipe is killed with it.
+    """
     with (
         as_file(files("app.guard") / "watch.py") as path,
         subprocess.Popen(  # noqa: S603 a file of this package
@@ -74,17 +87,13 @@ def _watched_group() -> Iterator[int]:
             [sys.executable, "-I", "-S", os.fspath(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            bufsize=0,
             process_group=0,
         ) as watch,
     ):
         if not watch.stdin or not watch.stdout or watch.stdout.read(1) != b"+":
             raise OSError("the process that watches over the command did not start")
         try:
-            yield watch.pid
+            yield watch.pid, watch.stdin
         finally:
             watch.stdin.close()
-
-
-def _signal(group: int, number: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(group, number)

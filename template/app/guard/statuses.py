@@ -33,7 +33,9 @@ exit status:
   78   wrong environment; the command was not run
   126  the command cannot be executed
   127  the command was not found
-  128+ a signal ended the command, or stopped the guard before it began
+  128+ a signal ended the command, or stopped the guard before it began; or
+       the command ended with 0 after a signal, which does not prove that its
+       work was done: it will be run again, with RECOVERED=1
   any other status is the command's own: its claim is released, so that the
   next attempt runs it again
 """

@@ -29,7 +29,8 @@ def list_records(options: Options, context: Context) -> Report:
             written(record.schedule_time),
             record.job_name,
             State.of(record).value,
-            trigger_of(record).value,
+            # Without a schedule time, only the key has what made the run, and it is a digest.
+            trigger_of(record).value if record.schedule_time else None,
             written(_whole(record.stamp.at)),
             record.run_id,
         )

@@ -110,6 +110,8 @@ class Place:
         return [*open_store(self.url).list(Query(), timeout=5.0)]
 
     def close(self) -> None:
+        # What got away from its guard ends by itself.
+        self.open_gate()
         for guarded in self._started:
             guarded.end()
 

@@ -1,11 +1,13 @@
 """A guarded command runs once per token, and the exit status says what became of it."""
 
+import json
+import subprocess
 import sys
 
 import pytest
 
 from app.guard.statuses import Exit
-from tests.guard.conftest import Place, complaint
+from tests.guard.conftest import PATIENCE, Place, complaint
 
 
 class TestOnce:
@@ -54,6 +56,12 @@ class TestRefusals:
         assert "python -m app.guard [--step NAME] -- COMMAND" in said
         assert "Traceback" not in said
 
+    def test_a_step_that_is_no_text_is_explained(self) -> None:
+        status, said = complaint(["--step", "\udcff", "--", "ls"])
+        assert status == Exit.USAGE
+        assert "the NAME of --step is not UTF-8" in said
+        assert "Traceback" not in said
+
     def test_a_wrong_environment_is_explained_as_a_whole(self) -> None:
         status, said = complaint(["--", "ls"], SERVICE="No", LEASE_SECONDS="1")
         assert status == Exit.SETTINGS
@@ -94,6 +102,52 @@ class TestStoreFails:
         script = "import glob\nfor path in glob.glob('runs.db*'): os.remove(path)"
         assert place.run(script) == Exit.NOT_RECORDED
         assert place.effects == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["no-such-command"], "cannot be started: [Errno 2] No such file or directory"),
+        ([sys.executable, "-c", "raise SystemExit(7)"], "ended with status 7"),
+    ],
+)
+def test_why_a_command_failed_is_said_in_one_line(
+    place: Place, command: list[str], why: str
+) -> None:
+    """R39: the guard's own stack has nothing to do with it."""
+    settings = {"RUN_STORE_URL": place.url, "IDEMPOTENCY_TOKEN": "t"}
+    _, said = complaint(["--", *command], **settings)
+    (line,) = [each for each in map(json.loads, said.splitlines()) if each["severity"] == "ERROR"]
+    assert line["message"].startswith(f"The job failed: the command {why}")
+    assert line["event"] == "failed"
+    assert "stack_trace" not in line
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_guard_without_streams_runs_its_command(place: Place, closed: str) -> None:
+    """And what it would say goes nowhere else."""
+    ran = place.folder / "ran"
+    guard = [
+        sys.executable,
+        "-m",
+        "app.guard",
+        "--",
+        sys.executable,
+        "-c",
+        f"open({str(ran)!r}, 'w')",
+    ]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *guard],
+        env={"RUN_STORE_URL": place.url, "IDEMPOTENCY_TOKEN": "t"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == Exit.DONE
+    assert ran.exists()
+    assert done.stdout == ""
 
 
 def test_what_the_command_prints_is_its_own(place: Place) -> None:

@@ -1,6 +1,7 @@
 """`list`, `show` and `stuck` tell what the records say (R40), on every store."""
 
 import math
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -98,6 +99,13 @@ class TestList:
             kept[state] for state in ("unreadable", "completed", "failed", "running", "stuck")
         ]
         assert lines[-1] == "5 records in sqlite:///runs.db."
+
+    def test_does_not_call_scheduled_what_no_schedule_made(
+        self, harness: Harness, command: Command, due: datetime
+    ) -> None:
+        """R37: the run of a token, which is a step's or a guarded command's."""
+        end(harness, replace(run_at(due), job_name="token", schedule_time=None))
+        assert command("list").out.splitlines()[1].split()[:4] == ["-", "token", "completed", "-"]
 
     def test_of_nothing_says_so(self, command: Command) -> None:
         assert command("list").out == "0 records in sqlite:///runs.db.\n"
