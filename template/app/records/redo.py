@@ -64,10 +64,11 @@ def redo(options: Options, context: Context) -> Report:
     doomed = record if ended else None
     if options.dry_run:
         first = "Would delete the record of this run. " if ended else ""
-        return Report(data, f"{first}This delivers it:\n{command}")
+        return Report(data, f"{first}This delivers it{_where(options)}:\n{command}")
     if options.url is None:
         deleted = _delete(doomed, context)
-        return Report({**data, "deleted": ended}, f"{deleted}This delivers the run:\n{command}")
+        text = f"{deleted}This delivers the run{_where(options)}:\n{command}"
+        return Report({**data, "deleted": ended}, text)
     return _Redo(again, options.url, str(data["run_id"]), context).deliver(doomed, data)
 
 
@@ -126,6 +127,11 @@ class _Redo:
             f"{done}The answer is {told.rstrip('.')}.",
             Exit.DONE if answer.completes(self.run_id) else Exit.SEE_TO,
         )
+
+
+def _where(options: Options) -> str:
+    """Say what the command for the shell takes from there."""
+    return "" if options.url else ", with the service's URL in the variable SERVICE_URL"
 
 
 def _check_delivery(url: str, context: Context) -> None:
