@@ -69,10 +69,10 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         prog="python -m dev.scheduler",
         usage="%(prog)s [options]",
         description="A local Cloud Scheduler: real requests, retries, and faults on demand.",
-        epilog=_EPILOG.format(", ".join(each.name for each in scenarios() if each.by_default)),
+        epilog=_EPILOG.format(", ".join(each.name for each in _possible() if each.by_default)),
     )
     what = parser.add_argument_group("what to play")
-    names = [scenario.name for scenario in scenarios()]
+    names = [scenario.name for scenario in _possible()]
     what.add_argument(
         "--scenario",
         action="append",
@@ -92,7 +92,10 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         help="kill -9 the server and restart it: after-claim, in-job, before-finish; may be"
         " repeated",
     )
-    what.add_argument("--forced", action="store_true", help="force a run before a scheduled one")
+    parser.set_defaults(forced=False)
+    if _has_schedule():
+        help_forced = "force a run before a scheduled one"
+        what.add_argument("--forced", action="store_true", help=help_forced)
     what.add_argument("--svg", type=Path, metavar="FILE", help="save the output as a picture")
 
     job = parser.add_argument_group("the job")
@@ -233,13 +236,23 @@ def _faults(given: argparse.Namespace) -> tuple[Fault, ...]:
     return kills + late + lost
 
 
+def _has_schedule() -> bool:
+    """Tell whether a schedule names the runs, which then can be forced ahead of it."""
+    return not trait("KEY_HEADER")
+
+
+def _possible() -> list[Scenario]:
+    """Return what can be played with this service."""
+    return [each for each in scenarios() if _has_schedule() or not each.forced]
+
+
 def _scenarios(names: Sequence[str] | None, *, running: bool) -> tuple[Scenario, ...]:
-    possible = [each for each in scenarios() if not (running and each.needs_server_control)]
+    possible = [each for each in _possible() if not (running and each.needs_server_control)]
     if names is None:
         return tuple(each for each in possible if each.by_default)
     if "all" in names:
         return tuple(possible)
-    return tuple(each for each in scenarios() if each.name in names)
+    return tuple(each for each in _possible() if each.name in names)
 
 
 def _check_running(

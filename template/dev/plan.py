@@ -84,7 +84,7 @@ SCENARIOS = (
     ),
     Scenario("forced", "forced ahead of its time", forced=True, by_default=True),
 )
-"""What can be played with every service."""
+"""What can be played with every service; `forced` only where a schedule names the runs."""
 
 
 def scenario_runs(

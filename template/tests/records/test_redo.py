@@ -265,6 +265,7 @@ def test_dry_run_changes_nothing(
     assert not service.requests
 
 
+@movable
 def test_says_where_the_printed_command_goes(command: Command, run: Run) -> None:
     argv = ("redo", text(run.schedule_time), "--dry-run")
     assert "the service's URL in the variable SERVICE_URL:\ncurl " in command(*argv).out
