@@ -61,6 +61,10 @@ class TestCommandLine:
             Fault.KILL_AFTER_CLAIM,
         }
 
+    def test_tells_every_kinds_faults_in_words_that_fit_it(self) -> None:
+        """Not every kind of service runs a job of its own."""
+        assert not any("job" in scenario.title for scenario in scenarios())
+
     def test_forces_nothing_where_keys_name_the_runs(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
