@@ -72,7 +72,7 @@ class Options:
     dry_run: bool = False
     url: str | None = None
     header: list[tuple[str, str]] = field(default_factory=list)
-    body: str = ""
+    body: str | None = None
 
 
 def parse(argv: Sequence[str], now: datetime) -> Options:
@@ -151,9 +151,9 @@ def _redo(parser: argparse.ArgumentParser) -> None:
         metavar="'NAME: VALUE'",
         help="a header of the job; may be repeated. A token is taken from the variable ID_TOKEN",
     )
-    parser.add_argument(
-        "--body", default="", type=_text, metavar="TEXT", help="the job's body (none)"
-    )
+    file = kinds.trait("BODY_FILE")
+    own = f"{file}, as application/json" if file else "none"
+    parser.add_argument("--body", type=_text, metavar="TEXT", help=f"the job's body ({own})")
 
 
 def _run(parser: argparse.ArgumentParser) -> None:
