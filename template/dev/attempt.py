@@ -143,10 +143,10 @@ def _event(run: PlannedRun, server: LocalServer, name: str) -> Wait:
 
 
 def _where(fault: Fault, *, returned: bool) -> str:
-    """Say where the server was; a quick job may have returned before a kill aimed at its start."""
+    """Say where the server was; quick work may be done before a kill that is aimed at its start."""
     if returned:
-        return "after the job had returned, before its finish"
-    return "after the claim" if fault is Fault.KILL_AFTER_CLAIM else "after the job was started"
+        return "after the work, before its finish"
+    return "after the claim" if fault is Fault.KILL_AFTER_CLAIM else "while it worked"
 
 
 def _first(moment: Wait, futures: Sequence[Future[Reply]]) -> bool:

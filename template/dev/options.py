@@ -2,8 +2,7 @@
 
 import argparse
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,12 +12,13 @@ from zoneinfo import ZoneInfo
 
 from app import defaults
 from app.backoff import RetryConfig
-from app.kinds import settle_time, trait
+from app.kinds import job_body, settle_time, trait
 from app.retry_budget import MOST_RETRIES, NoBudget, Times, retry_config
 from app.schedule import parse_zone, past_times, shortest_interval
 from dev.delivery import JobScope, Target
 from dev.kinds import scenarios
 from dev.plan import KILLS, Fault, Scenario
+from dev.values import header, seconds, whole
 
 JOB_SCOPES = ("none", "header", "query", "path")
 SHORTEST_LEASE_SECONDS = 5
@@ -69,10 +69,10 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         prog="python -m dev.scheduler",
         usage="%(prog)s [options]",
         description="A local Cloud Scheduler: real requests, retries, and faults on demand.",
-        epilog=_EPILOG.format(", ".join(each.name for each in scenarios() if each.by_default)),
+        epilog=_EPILOG.format(", ".join(each.name for each in _possible() if each.by_default)),
     )
     what = parser.add_argument_group("what to play")
-    names = [scenario.name for scenario in scenarios()]
+    names = [scenario.name for scenario in _possible()]
     what.add_argument(
         "--scenario",
         action="append",
@@ -80,8 +80,8 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"all, {', '.join(names)}; may be repeated",
     )
-    what.add_argument("--runs", type=_whole(1), metavar="N", help="N runs of the schedule instead")
-    what.add_argument("--duplicates", type=_whole(1), metavar="N", help="deliver each N times")
+    what.add_argument("--runs", type=whole(1), metavar="N", help="N runs of the schedule instead")
+    what.add_argument("--duplicates", type=whole(1), metavar="N", help="deliver each N times")
     what.add_argument("--lost-answer", action="store_true", help="drop each answer unread, once")
     what.add_argument("--late-answer", action="store_true", help="finish after the deadline, once")
     what.add_argument(
@@ -92,7 +92,10 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         help="kill -9 the server and restart it: after-claim, in-job, before-finish; may be"
         " repeated",
     )
-    what.add_argument("--forced", action="store_true", help="force a run before a scheduled one")
+    parser.set_defaults(forced=False)
+    if _has_schedule():
+        help_forced = "force a run before a scheduled one"
+        what.add_argument("--forced", action="store_true", help=help_forced)
     what.add_argument("--svg", type=Path, metavar="FILE", help="save the output as a picture")
 
     job = parser.add_argument_group("the job")
@@ -122,12 +125,11 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         metavar="'NAME: VALUE'",
         help="a header of the job; may be repeated",
     )
-    job.add_argument("--body", metavar="TEXT", help="the job's body (none)")
+    file = trait("BODY_FILE")
+    own = f"{file}, as application/json" if file else "none"
+    job.add_argument("--body", metavar="TEXT", help=f"the job's body ({own})")
     job.add_argument(
-        "--content-type",
-        default=Target.content_type,
-        metavar="TYPE",
-        help="type of the body (%(default)s)",
+        "--content-type", metavar="TYPE", help=f"type of such a body ({Target.content_type})"
     )
     job.add_argument(
         "--job-scope",
@@ -142,8 +144,8 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     times = parser.add_argument_group("attempts; times in seconds")
     deadline = environ.get("ATTEMPT_DEADLINE_SECONDS", str(defaults.ATTEMPT_DEADLINE_SECONDS))
     for name, kind, default, help_text in (
-        ("--lease", _whole(SHORTEST_LEASE_SECONDS), None, f"{SHORTEST_LEASE_SECONDS}"),
-        ("--attempt-deadline", _seconds, deadline, "%(default)s"),
+        ("--lease", whole(SHORTEST_LEASE_SECONDS), None, f"{SHORTEST_LEASE_SECONDS}"),
+        ("--attempt-deadline", seconds, deadline, "%(default)s"),
     ):
         times.add_argument(name, type=kind, default=default, metavar="N", help=f"({help_text})")
     retries = parser.add_argument_group(
@@ -153,9 +155,9 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
     )
     for name, kind, help_text in (
         ("--retry-count", int, "0 to 5; 5"),
-        ("--max-retry-duration", _seconds, "0 is no limit; 0"),
-        ("--min-backoff", _seconds, "5"),
-        ("--max-backoff", _seconds, "3600"),
+        ("--max-retry-duration", seconds, "0 is no limit; 0"),
+        ("--min-backoff", seconds, "5"),
+        ("--max-backoff", seconds, "3600"),
         ("--max-doublings", int, "5"),
     ):
         retries.add_argument(name, type=kind, metavar="N", help=f"({help_text})")
@@ -174,15 +176,16 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
         raise ValueError("--attempt-deadline must be more than 0")
     zone = parse_zone(given.time_zone)
     past_times(given.schedule, zone, now, 1)
+    body, content_type = _body(given)
     return Options(
         target=Target(
             key_header=trait("KEY_HEADER"),
             url=given.url,
             job=given.job or environ.get("JOB_ID", defaults.JOB_ID),
             deadline=given.attempt_deadline,
-            headers=tuple(_header(text) for text in given.header),
-            body=None if given.body is None else given.body.encode(),
-            content_type=given.content_type,
+            headers=tuple(header(text) for text in given.header),
+            body=None if body is None else body.encode(),
+            content_type=content_type,
             job_scope=cast(JobScope, given.job_scope),
             project=given.project,
             location=given.location,
@@ -200,6 +203,13 @@ def _options(given: argparse.Namespace, environ: Mapping[str, str], now: datetim
         lease=given.lease or SHORTEST_LEASE_SECONDS,
         svg=given.svg,
     )
+
+
+def _body(given: argparse.Namespace) -> tuple[str | None, str]:
+    """Return the body and its content type: those of the job where nothing else is asked for."""
+    if given.body is None and (body := job_body()) is not None:
+        return body, given.content_type or "application/json"
+    return given.body, given.content_type or Target.content_type
 
 
 def _retry(given: argparse.Namespace, zone: ZoneInfo, now: datetime) -> RetryConfig:
@@ -233,13 +243,23 @@ def _faults(given: argparse.Namespace) -> tuple[Fault, ...]:
     return kills + late + lost
 
 
+def _has_schedule() -> bool:
+    """Tell whether a schedule names the runs, which then can be forced ahead of it."""
+    return not trait("KEY_HEADER")
+
+
+def _possible() -> list[Scenario]:
+    """Return what can be played with this service."""
+    return [each for each in scenarios() if _has_schedule() or not each.forced]
+
+
 def _scenarios(names: Sequence[str] | None, *, running: bool) -> tuple[Scenario, ...]:
-    possible = [each for each in scenarios() if not (running and each.needs_server_control)]
+    possible = [each for each in _possible() if not (running and each.needs_server_control)]
     if names is None:
         return tuple(each for each in possible if each.by_default)
     if "all" in names:
         return tuple(possible)
-    return tuple(each for each in scenarios() if each.name in names)
+    return tuple(each for each in _possible() if each.name in names)
 
 
 def _check_running(
@@ -257,29 +277,3 @@ def _check_running(
         )
     if given.lease:
         raise ValueError("--lease is for a server that is started here, not for --url")
-
-
-def _header(text: str) -> tuple[str, str]:
-    match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*)", text)
-    if match is None:
-        raise ValueError(f"--header must be 'NAME: VALUE', not {text!r}")
-    return match[1], match[2]
-
-
-def _whole(least: int) -> Callable[[str], int]:
-    def whole(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more")
-        return int(text)
-
-    return whole
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (0 <= seconds < math.inf):
-        raise argparse.ArgumentTypeError("must be a number of seconds, 0 or more")
-    return seconds

@@ -78,13 +78,13 @@ SCENARIOS = (
         faults=(Fault.KILL_AFTER_CLAIM,),
         by_default=True,
     ),
-    Scenario("crash-in-job", "kill -9 in the job", faults=(Fault.KILL_IN_JOB,)),
+    Scenario("crash-in-job", "kill -9 in the work", faults=(Fault.KILL_IN_JOB,)),
     Scenario(
         "crash-before-finish", "kill -9 before the finish", faults=(Fault.KILL_BEFORE_FINISH,)
     ),
     Scenario("forced", "forced ahead of its time", forced=True, by_default=True),
 )
-"""What can be played with every service."""
+"""What can be played with every service; `forced` only where a schedule names the runs."""
 
 
 def scenario_runs(

@@ -25,7 +25,11 @@ def print_verdicts(console: Console, results: Sequence[tuple[RunResult, Verdict]
     table.add_column("run", justify="right")
     table.add_column("what happened")
     table.add_column("answers")
-    table.add_column("starts")
+    table.add_column("attempts")
+    # Only where something is started elsewhere.
+    shows_starts = any(verdict.starts is not None for _, verdict in results)
+    if shows_starts:
+        table.add_column("starts", justify="right")
     table.add_column("completed", justify="right")
     table.add_column("verdict")
     for number, (result, verdict) in enumerate(results, 1):
@@ -33,7 +37,8 @@ def print_verdicts(console: Console, results: Sequence[tuple[RunResult, Verdict]
             str(number),
             _happening(result),
             _answers(result.replies),
-            _starts(verdict),
+            _attempts(verdict),
+            *([str(verdict.starts)] if shows_starts else []),
             str(verdict.completions),
             _verdict(verdict),
         )
@@ -64,11 +69,11 @@ def _answers(replies: Sequence[Reply]) -> Text:
     )
 
 
-def _starts(verdict: Verdict) -> str:
-    if verdict.starts is None:
+def _attempts(verdict: Verdict) -> str:
+    if verdict.attempts is None:
         return "not seen"
     recovered = f"\n{verdict.recovered} took over" if verdict.recovered else ""
-    return f"{verdict.starts}{recovered}"
+    return f"{verdict.attempts}{recovered}"
 
 
 def _verdict(verdict: Verdict) -> Text:

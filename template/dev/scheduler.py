@@ -175,9 +175,11 @@ def _check_reachable(url: str) -> None:
 
 def _print_head(console: Console, options: Options, target: Target, server: str) -> None:
     retry = options.retry
+    schedule = f"{options.schedule} in {options.zone.key}"
+    runs = f"a key in {target.key_header} for each run" if target.key_header else schedule
     console.print("[bold]Cloud Scheduler, simulated[/bold]")
     for name, value in (
-        ("job", f"{target.job}, {options.schedule} in {options.zone.key}"),
+        ("job", f"{target.job}, {runs}"),
         ("target", f"{target.url}, {server}"),
         ("retries", f"{retry.retry_count}, back-off from {retry.min_backoff:g} s"),
     ):

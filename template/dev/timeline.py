@@ -72,7 +72,7 @@ class Timeline:
             return
         words = [f"attempt {event.attempt_id[:8]}" if event.attempt_id else ""]
         if event.recovered:
-            words.append("takes over from the dead attempt")
+            words.append("takes over from an earlier attempt")
         if event.forced:
             words.append("forced")
         self._line("●", event.name.replace("_", " "), ", ".join(filter(None, words)), style)

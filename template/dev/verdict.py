@@ -10,16 +10,18 @@ from dev.events import Event
 
 @dataclass(frozen=True)
 class Verdict:
-    """How often a run was started and completed. `problem` is empty if all is right.
+    """How often a run was claimed and completed. `problem` is empty if all is right.
 
-    `starts` is `None` where only the answers are known. `recovered` counts the starts that took
-    over from an attempt that had died.
+    `attempts` counts the claims; it is `None` where only the answers are known. `recovered` counts
+    those that took over from an earlier attempt. Where the run starts something elsewhere, `starts`
+    says how often that was started.
     """
 
-    starts: int | None
+    attempts: int | None
     recovered: int
     completions: int
     problem: str
+    starts: int | None = None
 
     @property
     def right(self) -> bool:
@@ -50,11 +52,11 @@ def events_of_run(
 def judge_events(events: Sequence[Event], executions: int | None = None) -> Verdict:
     """Judge a run by its events.
 
-    It is wrong if it was not completed exactly once, or if a start after the first one was neither
+    It is wrong if it was not completed exactly once, or if a claim after the first one was neither
     a recovery nor preceded by a release. Where the run starts something elsewhere, `executions`
     says how often that was started: once is right.
     """
-    starts = [event for event in events if event.name == "claimed"]
+    claims = [event for event in events if event.name == "claimed"]
     names = [event.name for event in events]
     # A server that is killed right after its finish does not come to say so.
     ended = {"returned", "duplicate"} <= set(names)
@@ -67,11 +69,12 @@ def judge_events(events: Sequence[Event], executions: int | None = None) -> Verd
         elif event.name == "released":
             at_work = False
     return Verdict(
-        starts=len(starts),
-        recovered=sum(event.recovered for event in starts),
+        attempts=len(claims),
+        recovered=sum(event.recovered for event in claims),
         completions=completions,
         problem=_problem(completions, doubled, names)
         or ("" if executions in (None, 1) else f"started {executions} times elsewhere"),
+        starts=executions,
     )
 
 

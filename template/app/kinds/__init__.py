@@ -6,6 +6,7 @@ Each kind is a module of this package, and a project has the one that it was mad
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 from app import defaults
 from app.dedup.delivery import Headers, Identity, JobScope, Query
@@ -51,6 +52,19 @@ def trait(name: str) -> str:
     """Return a text that the module of this project's kind has under a name, `""` if it has none.
 
     KEY_HEADER is the header that names a run where no schedule does, TRIGGER what its key has in
-    place of a trigger.
+    place of a trigger. BODY_FILE is the file with what the Cloud Scheduler job sends, in JSON.
     """
     return str(getattr(import_module(f"{__name__}.{defaults.KIND}"), name, ""))
+
+
+def job_body() -> str | None:
+    """Return the JSON that the Cloud Scheduler job sends, None where no file here says what.
+
+    Raises:
+        OSError: the file cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    name = trait("BODY_FILE")
+    if not name or not Path(name).is_file():
+        return None
+    return Path(name).read_text(encoding="utf-8").strip()

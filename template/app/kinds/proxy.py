@@ -13,6 +13,7 @@ from app.kinds import Kind
 from app.logs import Log
 from app.targets import Searchable, Target, check_endpoint, open_target, target_forms
 
+BODY_FILE: Final = "job_body.json"
 SETTLE_TIME: Final = SETTLE
 """A call whose outcome is unknown is left alone for that long before it is looked for.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from app import kinds
 from app.auth import CREDENTIALS
 from app.dedup.delivery import Instant
 from app.dedup.record import Status
@@ -20,16 +21,34 @@ _FRAMING: Final = (
 """Headers that say how a request is sent, not what."""
 
 _EPILOG: Final = """\
-RUN is a run id or a schedule time. TIME is a time such as 2026-10-16T12:00:00Z, or how long ago it
-was, such as 90m, 36h or 2d. The environment says which store, service and job: RUN_STORE_URL,
-SERVICE, JOB_ID, JOB_SCOPE, SCHEDULE, TIME_ZONE.
+RUN is {run}. TIME is a time such as 2026-10-16T12:00:00Z, or how long ago it
+was, such as 90m, 36h or 2d. The environment says which {settings}.
 
 exit status:
   0  done, and nothing is wrong
-  1  to be seen to: runs are missed or stuck, there is no such record, or a run was not redone
+  1  to be seen to: {seen_to}
   2  the command line or the environment is wrong, the store failed, or the report was not printed
   3  refused, because it would not be safe, or because the record has changed meanwhile
 """
+
+_BY_SCHEDULE: Final = {
+    "subject": "what was done, what was missed, and doing it again",
+    "run": "a run id or a schedule time",
+    "settings": "store, service and job: RUN_STORE_URL,\n"
+    "SERVICE, JOB_ID, JOB_SCOPE, SCHEDULE, TIME_ZONE",
+    "seen_to": "runs are missed or stuck, there is no such record, or a run was not redone",
+    "those": "those of this job",
+    "begun": "scheduled",
+}
+_BY_KEY: Final = {
+    "subject": "what was done, and what is stuck",
+    "run": "a run id",
+    "settings": "store and service: RUN_STORE_URL, SERVICE",
+    "seen_to": "runs are stuck, or there is no such record",
+    "those": "that of this key",
+    "begun": "claimed",
+}
+"""What the help says where a schedule names the runs, and where keys do."""
 
 
 @dataclass
@@ -53,7 +72,7 @@ class Options:
     dry_run: bool = False
     url: str | None = None
     header: list[tuple[str, str]] = field(default_factory=list)
-    body: str = ""
+    body: str | None = None
 
 
 def parse(argv: Sequence[str], now: datetime) -> Options:
@@ -66,10 +85,11 @@ def parse(argv: Sequence[str], now: datetime) -> Options:
 
 
 def _parser(now: datetime) -> argparse.ArgumentParser:
+    words = _BY_KEY if _by_key() else _BY_SCHEDULE
     parser = argparse.ArgumentParser(
         prog="python -m app.records",
-        description="The records of runs: what was done, what was missed, and doing it again.",
-        epilog=_EPILOG,
+        description=f"The records of runs: {words['subject']}.",
+        epilog=_EPILOG.format(**words),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -81,18 +101,19 @@ def _parser(now: datetime) -> argparse.ArgumentParser:
 
     listing = command("list", "list the records")
     listing.add_argument("--status", choices=[*map(str, Status)], help="only those of this status")
-    listing.add_argument("--job", default="", metavar="ID", help="only those of this job")
-    _span(listing, now, required=False)
+    listing.add_argument("--job", default="", metavar="ID", help=f"only {words['those']}")
+    _span(listing, now, words["begun"], required=False)
 
     show = command("show", "show all that a record says")
     _run(show)
 
-    missed = command("missed", "list the scheduled runs that were never completed")
-    _job(missed)
-    _span(missed, now, required=True)
+    if not _by_key():
+        missed = command("missed", "list the scheduled runs that were never completed")
+        _job(missed)
+        _span(missed, now, words["begun"], required=True)
 
     stuck = command("stuck", "list the runs that do not go on by themselves")
-    stuck.add_argument("--job", default="", metavar="ID", help="only those of this job")
+    stuck.add_argument("--job", default="", metavar="ID", help=f"only {words['those']}")
 
     release = command("release", "take a run from its attempt, for the next delivery to take over")
     _run(release)
@@ -101,15 +122,28 @@ def _parser(now: datetime) -> argparse.ArgumentParser:
         "--force", action="store_true", help="even if its lease is alive or its status unknown"
     )
 
-    redo = command("redo", "deliver a run again; if it had ended, its record is deleted for that")
-    _run(redo)
-    _change(redo)
-    redo.add_argument(
+    if not _by_key():
+        text = "deliver a run again; if it had ended, its record is deleted for that"
+        _redo(command("redo", text))
+
+    command("init", "create what the store needs and is not there yet")
+    return parser
+
+
+def _by_key() -> bool:
+    """Tell whether keys name the runs; then no schedule says what is missed or sent again."""
+    return bool(kinds.trait("KEY_HEADER"))
+
+
+def _redo(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    _change(parser)
+    parser.add_argument(
         "--url",
         help="deliver it to this service; without, print the command that does. A record is deleted"
         " only after the service has answered a first delivery as one of this run",
     )
-    redo.add_argument(
+    parser.add_argument(
         "--header",
         type=_header,
         action="append",
@@ -117,15 +151,15 @@ def _parser(now: datetime) -> argparse.ArgumentParser:
         metavar="'NAME: VALUE'",
         help="a header of the job; may be repeated. A token is taken from the variable ID_TOKEN",
     )
-    redo.add_argument(
-        "--body", default="", type=_text, metavar="TEXT", help="the job's body (none)"
-    )
-
-    command("init", "create what the store needs and is not there yet")
-    return parser
+    file = kinds.trait("BODY_FILE")
+    own = f"{file}, as application/json" if file else "none"
+    parser.add_argument("--body", type=_text, metavar="TEXT", help=f"the job's body ({own})")
 
 
 def _run(parser: argparse.ArgumentParser) -> None:
+    if _by_key():
+        parser.add_argument("run", metavar="RUN", type=_run_id, help="a run id")
+        return
     parser.add_argument("run", metavar="RUN", help="a run id, or the schedule time of a run")
     _job(parser)
 
@@ -136,12 +170,12 @@ def _job(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--location", default="", metavar="ID", help="the job's location")
 
 
-def _span(parser: argparse.ArgumentParser, now: datetime, *, required: bool) -> None:
+def _span(parser: argparse.ArgumentParser, now: datetime, begun: str, *, required: bool) -> None:
     moment = _moment(now)
     parser.add_argument(
-        "--since", type=moment, metavar="TIME", required=required, help="scheduled from then on"
+        "--since", type=moment, metavar="TIME", required=required, help=f"{begun} from then on"
     )
-    parser.add_argument("--until", type=moment, metavar="TIME", help="scheduled before then")
+    parser.add_argument("--until", type=moment, metavar="TIME", help=f"{begun} before then")
 
 
 def _change(parser: argparse.ArgumentParser) -> None:
@@ -163,6 +197,12 @@ def _moment(now: datetime) -> Callable[[str], datetime]:
             ) from None
 
     return moment
+
+
+def _run_id(text: str) -> str:
+    if re.fullmatch(r"[0-9a-f]{64}", text):
+        return text
+    raise argparse.ArgumentTypeError(f"{text!a} is no run id (64 hex digits)")
 
 
 def _text(text: str) -> str:

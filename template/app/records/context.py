@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
+from app import kinds
 from app.dedup.clock import Clock
 from app.dedup.delivery import Delivery, Instant, Trigger, digest
 from app.dedup.record import Record
 from app.dedup.store import Store
-from app.kinds import trait
 from app.records.arguments import Options
 from app.records.runs import Job, Sent, is_run_id
 from app.records.settings import RecordsSettings
@@ -62,7 +62,7 @@ class Context:
             return False
         if record.schedule_time is None:
             scope = record.project or "", record.location or ""
-            parts = (self.settings.service, *scope, record.job_name, "", trait("TRIGGER"))
+            parts = (self.settings.service, *scope, record.job_name, "", kinds.trait("TRIGGER"))
             return digest("1", *parts) == record.run_id
         time = Instant.of(record.schedule_time)
         scope = record.project or "", record.location or ""

@@ -3,40 +3,43 @@
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
+from app import kinds
 from app.dedup.record import Record, Status
 from app.dedup.store import Query
 from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
 from app.records.report import Exit, Report, plain, seconds, table, written
-from app.records.states import RELEASED, State, by_hand, lease_left, trigger_of
+from app.records.states import RELEASED, State, asked_by, by_hand, lease_left, time_of
 
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 def list_records(options: Options, context: Context) -> Report:
-    """List the records of a status, a job, a span of schedule times."""
+    """List the records of a status, a job, a span of time."""
     query = Query(
         status=Status(options.status) if options.status else None,
         job_name=options.job or None,
-        since=options.since,
-        until=options.until,
     )
-    found = _sorted(context.store.list(query, timeout=TIMEOUT))
+    if not kinds.trait("KEY_HEADER"):
+        # A store searches by schedule time, and by no other.
+        query = replace(query, since=options.since, until=options.until)
+    listed = context.store.list(query, timeout=TIMEOUT)
+    found = [record for record in _sorted(listed) if _is_within(record, options)]
     rows = [
         (
-            written(record.schedule_time),
+            written(_whole(time_of(record))),
             record.job_name,
             State.of(record).value,
-            # Without a schedule time, only the key has what made the run, and it is a digest.
-            trigger_of(record).value if record.schedule_time else None,
+            asked_by(record),
             written(_whole(record.stamp.at)),
             record.run_id,
         )
         for record in found
     ]
-    headings = ("schedule time", "job", "state", "trigger", "last write", "run id")
+    headings = (*_headings(), "state", "trigger", "last write", "run id")
     return Report(
         {"records": [as_data(record, context) for record in found]},
         "\n".join([*([table(headings, rows)] if rows else []), _count(len(found), context)]),
@@ -59,8 +62,8 @@ def stuck(options: Options, context: Context) -> Report:
     query = Query(job_name=options.job or None)
     listed = context.store.list(query, timeout=TIMEOUT)
     found = [(record, why) for record in _sorted(listed) if (why := _why_stuck(record))]
-    headings = ("schedule time", "job", "why", "run id")
-    rows = [(written(one.schedule_time), one.job_name, why, one.run_id) for one, why in found]
+    headings = (*_headings(), "why", "run id")
+    rows = [(written(_whole(time_of(one))), one.job_name, why, one.run_id) for one, why in found]
     return Report(
         {"records": [{**as_data(one, context), "reason": why} for one, why in found]},
         table(headings, rows) if rows else f"Nothing is stuck in {context.where}.",
@@ -94,7 +97,20 @@ def as_data(record: Record, context: Context) -> dict[str, object]:
 
 
 def _sorted(records: Iterable[Record]) -> list[Record]:
-    return sorted(records, key=lambda each: (each.schedule_time or _FIRST, each.run_id))
+    return sorted(records, key=lambda each: (time_of(each) or _FIRST, each.run_id))
+
+
+def _is_within(record: Record, options: Options) -> bool:
+    """Tell whether a record is of the span that was asked for; one without a time is of none."""
+    since, until, time = options.since, options.until, time_of(record)
+    if time is None:
+        return since is None and until is None
+    return (since is None or since <= time) and (until is None or time < until)
+
+
+def _headings() -> tuple[str, str]:
+    """Return what the time is, and the name of what was asked for."""
+    return ("claimed", "key") if kinds.trait("KEY_HEADER") else ("schedule time", "job")
 
 
 def _page(record: Record, context: Context) -> str:
@@ -127,7 +143,10 @@ def _why_stuck(record: Record) -> str | None:
                 if (record.attempt_id or "").startswith(RELEASED)
                 else "its attempt is gone"
             )
-            return f"{gone}, its lease over for {over}: redo it, unless retries come"
+            helps = "redo it, unless retries come"
+            if kinds.trait("KEY_HEADER"):
+                helps = "the next request with its key takes it over"
+            return f"{gone}, its lease over for {over}: {helps}"
         case State.UNREADABLE:
             return "its status is unknown: correct it by hand, or release it by --force"
         case State.RUNNING if math.isinf(record.lease_left()):

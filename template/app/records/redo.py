@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+from app import kinds
 from app.dedup.delivery import Delivery, Trigger
 from app.dedup.record import Record
 from app.records.arguments import Options
@@ -49,12 +50,8 @@ def redo(options: Options, context: Context) -> Report:
     else:
         text = "No record has this run id; name the run by its schedule time instead."
         return Report(data, text, Exit.SEE_TO)
-    again = Redelivery(
-        sent,
-        tuple(options.header),
-        options.body.encode(),
-        with_token=context.settings.checks_caller,
-    )
+    headers, body = _content(options)
+    again = Redelivery(sent, headers, body.encode(), with_token=context.settings.checks_caller)
     command = again.command(options.url or "")
     data |= {
         "run_id": context.run_id_now(sent.delivery),
@@ -64,10 +61,11 @@ def redo(options: Options, context: Context) -> Report:
     doomed = record if ended else None
     if options.dry_run:
         first = "Would delete the record of this run. " if ended else ""
-        return Report(data, f"{first}This delivers it:\n{command}")
+        return Report(data, f"{first}This delivers it{_where(options)}:\n{command}")
     if options.url is None:
         deleted = _delete(doomed, context)
-        return Report({**data, "deleted": ended}, f"{deleted}This delivers the run:\n{command}")
+        text = f"{deleted}This delivers the run{_where(options)}:\n{command}"
+        return Report({**data, "deleted": ended}, text)
     return _Redo(again, options.url, str(data["run_id"]), context).deliver(doomed, data)
 
 
@@ -126,6 +124,22 @@ class _Redo:
             f"{done}The answer is {told.rstrip('.')}.",
             Exit.DONE if answer.completes(self.run_id) else Exit.SEE_TO,
         )
+
+
+def _content(options: Options) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the job's headers and body; a body that nobody gave is what its own file says."""
+    headers = tuple(options.header)
+    if options.body is not None:
+        return headers, options.body
+    body = kinds.job_body()
+    if body is not None and not any(name.lower() == "content-type" for name, _ in headers):
+        headers = (("Content-Type", "application/json"), *headers)
+    return headers, body or ""
+
+
+def _where(options: Options) -> str:
+    """Say what the command for the shell takes from there."""
+    return "" if options.url else ", with the service's URL in the variable SERVICE_URL"
 
 
 def _check_delivery(url: str, context: Context) -> None:

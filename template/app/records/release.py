@@ -2,6 +2,7 @@
 
 import secrets
 
+from app import kinds
 from app.dedup.record import Record
 from app.dedup.store import Claimed, Run, StoreError, Terms
 from app.records.arguments import Options
@@ -57,7 +58,9 @@ def _check(record: Record, *, force: bool) -> None:
     if record.is_none:
         raise Refused(by_hand(record))
     if state.final:
-        raise Refused(f"{name_of(record)} has ended as {state}; `redo` does it again.")
+        key = kinds.trait("KEY_HEADER")
+        again = f"under a new {key} it is asked for again" if key else "`redo` does it again"
+        raise Refused(f"{name_of(record)} has ended as {state}; {again}.")
     if state is State.RUNNING and not force:
         raise Refused(f"{name_of(record)} is being done: {lease_of(record)}. --force releases it.")
     if state is State.UNREADABLE and not force:

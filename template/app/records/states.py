@@ -1,9 +1,11 @@
 """What a record says about its run, for people."""
 
 import math
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from app import kinds
 from app.dedup.delivery import Instant, Trigger
 from app.dedup.record import Record, Status
 from app.records.report import plain, seconds
@@ -43,6 +45,22 @@ class State(StrEnum):
 def trigger_of(record: Record) -> Trigger:
     """Return what made Cloud Scheduler send the run, as far as the record says."""
     return Trigger.FORCED if record.forced else Trigger.SCHEDULED
+
+
+def asked_by(record: Record) -> str | None:
+    """Return what asked for the run: what made Cloud Scheduler send it, or what its key is of.
+
+    None where only the key could tell, and it is a digest.
+    """
+    if record.schedule_time is None:
+        return kinds.trait("TRIGGER") or None
+    return trigger_of(record).value
+
+
+def time_of(record: Record) -> datetime | None:
+    """Return the time that a run is listed by; without a schedule, it is that of its claim."""
+    claimed = record.claimed_at if kinds.trait("KEY_HEADER") else None
+    return record.schedule_time or claimed
 
 
 RELEASED: Final = "released-"

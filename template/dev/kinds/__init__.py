@@ -38,6 +38,11 @@ def surroundings(kind: str = defaults.KIND) -> Iterator[Surroundings]:
             yield around
 
 
+def setting(kind: str = defaults.KIND) -> str:
+    """Return the variable that leads a service of that kind to what is really around it, or ""."""
+    return str(getattr(_module(kind), "SETTING", ""))
+
+
 def scenarios(kind: str = defaults.KIND) -> tuple[Scenario, ...]:
     """Return what can be played with a service of that kind."""
     own: tuple[Scenario, ...] = getattr(_module(kind), "SCENARIOS", ())

@@ -8,6 +8,8 @@ from dev.plan import Scenario
 from dev.standin import Trouble, standing_in
 from dev.targets import names, open_api
 
+SETTING = "TARGET"
+
 SCENARIOS = (
     Scenario(
         "target-lost-answer",

@@ -37,3 +37,4 @@ def test_each_run_is_done_once_whatever_goes_wrong(
     output = capsys.readouterr().out
     assert status == 0, output
     assert ("takes over" in output) == scenario.startswith("crash")
+    assert ("after the work, before its finish" in output) == scenario.startswith("crash")

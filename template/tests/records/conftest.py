@@ -12,6 +12,12 @@ from tests.support.stores import Harness
 from tests.support.work import Work
 
 
+@pytest.fixture(autouse=True)
+def goes_by_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be the command of a service that goes by a schedule, whatever this project is."""
+    monkeypatch.setattr("app.kinds.trait", lambda name: "")
+
+
 @pytest.fixture
 def command(harness: Harness, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command on a store of this project, empty."""

@@ -12,6 +12,8 @@ import pytest
 from app.records.__main__ import run
 from app.records.report import Exit
 from app.records.settings import RecordsSettings
+from dev.runs import records_environment
+from dev.serve import LOCAL_DEFAULTS
 from tests.support.command import ENVIRON, Command, end, run_at
 from tests.support.faults import Kind
 from tests.support.servers import PROJECT
@@ -193,6 +195,22 @@ class TestLocalCommand:
     def test_has_another_where_the_environment_names_one(self, tmp_path: Path) -> None:
         done = process(module="dev.runs", folder=tmp_path, RUN_STORE_URL="sqlite:///x.db")
         assert done.stdout == "0 records in sqlite:///x.db.\n"
+
+    @pytest.mark.parametrize(
+        ("environ", "auth"),
+        [
+            ({}, "off"),
+            ({"RUN_STORE_URL": LOCAL_DEFAULTS["RUN_STORE_URL"]}, "off"),
+            ({"RUN_STORE_URL": "sqlite:///x.db"}, None),
+            ({"RUN_STORE_URL": "sqlite:///x.db", "AUTH": "off"}, "off"),
+            ({"AUTH": "iam"}, "iam"),
+        ],
+    )
+    def test_takes_the_service_for_an_open_one_only_with_the_local_store(
+        self, environ: dict[str, str], auth: str | None
+    ) -> None:
+        """R40: what another store is about asks for a token, unless the environment says no."""
+        assert records_environment(environ).get("AUTH") == auth
 
     def test_passes_its_exit_status_on(self, tmp_path: Path) -> None:
         argv = ("show", "0" * 64)

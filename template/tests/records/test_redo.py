@@ -263,3 +263,10 @@ def test_dry_run_changes_nothing(
         assert command("redo", run.run_id, "--dry-run", *argv).out.startswith("Would delete")
     assert harness.raw(run.run_id) == before
     assert not service.requests
+
+
+@movable
+def test_says_where_the_printed_command_goes(command: Command, run: Run) -> None:
+    argv = ("redo", text(run.schedule_time), "--dry-run")
+    assert "the service's URL in the variable SERVICE_URL:\ncurl " in command(*argv).out
+    assert "SERVICE_URL" not in command(*argv, "--url", "http://localhost:8080/").out

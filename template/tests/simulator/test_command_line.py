@@ -61,6 +61,26 @@ class TestCommandLine:
             Fault.KILL_AFTER_CLAIM,
         }
 
+    def test_tells_every_kinds_faults_in_words_that_fit_it(self) -> None:
+        """Not every kind of service runs a job of its own."""
+        assert not any("job" in scenario.title for scenario in scenarios())
+
+    def test_forces_nothing_where_keys_name_the_runs(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """R37: such a run has no time that it could be ahead of."""
+        monkeypatch.setattr("dev.options.trait", lambda name: "Key" * (name == "KEY_HEADER"))
+        for arguments in ([], ["--scenario", "all"]):
+            runs = planned_runs(parse(arguments, {}, TIME), TIME)
+            assert not any(run.forced or run.due for run in runs)
+        for refused in (["--forced"], ["--scenario", "forced"]):
+            with pytest.raises(SystemExit):
+                parse(refused, {}, TIME)
+            capsys.readouterr()
+        with pytest.raises(SystemExit):
+            parse(["--help"], {}, TIME)
+        assert "forced" not in capsys.readouterr().out
+
     def test_retries_soon_as_short_attempts_and_leases_allow(self) -> None:
         """R31."""
         assert parse(QUARTERS, {}, TIME).retry == derived(deadline=15, lease=5)

@@ -70,6 +70,24 @@ class TestRunningServer:
         with stub_server(OnceServer()) as url:
             assert [simulate(url, "--runs", "1") for _ in range(2)] == [0, 0]
 
+    def test_that_goes_by_keys_is_told_so_in_place_of_a_schedule(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """R37."""
+        monkeypatch.setattr("dev.options.trait", lambda name: "Key" * (name == "KEY_HEADER"))
+        keys: list[str | None] = []
+
+        def processed(request: StubHandler) -> tuple[int, str]:
+            keys.append(request.headers["Key"])
+            return 200, "processed"
+
+        with stub_server(processed) as url:
+            assert simulate(url, "--runs", "1") == 0
+        output = capsys.readouterr().out
+        assert len(keys) == 1
+        assert "a key in Key for each run" in output
+        assert "Etc/UTC" not in output
+
     def test_leaves_a_picture_that_loads_nothing(self, tmp_path: Path) -> None:
         picture = tmp_path / "timeline.svg"
         with stub_server(OnceServer()) as url:

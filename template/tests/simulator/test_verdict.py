@@ -2,10 +2,18 @@
 
 import json
 from datetime import UTC, datetime
+from io import StringIO
+
+import pytest
+from rich.console import Console
 
 from dev.delivery import Answer, NoAnswer
 from dev.events import Event, EventLog, parse_event
-from dev.verdict import events_of_run, judge_answers, judge_events
+from dev.plan import PlannedRun
+from dev.report import print_verdicts
+from dev.simulation import RunResult
+from dev.timeline import Timeline
+from dev.verdict import Verdict, events_of_run, judge_answers, judge_events
 
 TIME = datetime(2026, 10, 16, 12, 0, tzinfo=UTC)
 
@@ -49,12 +57,20 @@ class TestVerdictByEvents:
             [event("claimed"), event("claimed", recovered=True), event("completed")]
         )
 
-        assert (verdict.right, verdict.starts, verdict.recovered) == (True, 2, 1)
+        assert (verdict.right, verdict.attempts, verdict.recovered) == (True, 2, 1)
 
     def test_a_start_beside_a_live_attempt_is_wrong(self) -> None:
         verdict = judge_events([event("claimed"), event("claimed"), event("completed")])
 
         assert verdict.problem == "started while at work"
+
+    def test_what_is_started_elsewhere_is_counted_there(self) -> None:
+        """R36: two attempts at one start are right, one attempt that starts twice is not."""
+        done = [event("claimed"), event("claimed", recovered=True), event("completed")]
+        right, wrong = judge_events(done, 1), judge_events([*done[:1], *done[2:]], 2)
+
+        assert (right.right, right.attempts, right.starts) == (True, 2, 1)
+        assert (wrong.problem, wrong.attempts, wrong.starts) == ("started 2 times elsewhere", 1, 2)
 
     def test_a_run_under_two_keys_is_seen(self) -> None:
         """R03."""
@@ -75,6 +91,26 @@ class TestVerdictByEvents:
         for forced in (True, False):
             of_run = events_of_run(events, "nightly-report", TIME, forced=forced)
             assert judge_events(of_run).right
+
+
+class TestTable:
+    @pytest.mark.parametrize("starts", [None, 1])
+    def test_counts_attempts_and_what_is_started_elsewhere(self, starts: int | None) -> None:
+        run = RunResult(PlannedRun("its answer gets lost", TIME), (), ())
+        output = StringIO()
+        print_verdicts(Console(file=output, width=100), [(run, Verdict(2, 1, 1, "", starts))])
+
+        assert "attempts" in output.getvalue()
+        assert ("starts" in output.getvalue()) == (starts is not None)
+
+
+class TestTimeline:
+    def test_tells_a_takeover_whatever_became_of_the_earlier_attempt(self) -> None:
+        """R13: it may be dead, or its claim released."""
+        output = StringIO()
+        Timeline(Console(file=output, width=100)).event(event("claimed", recovered=True))
+
+        assert "takes over from an earlier attempt" in output.getvalue()
 
 
 class TestVerdictByAnswers:
