@@ -7,7 +7,7 @@ need_apis run
 
 # How the service reaches a private network, and where files come to that are secrets.
 NETWORK_BY=direct
-SECRETS_FOLDER=/secrets/redis
+SECRETS_FOLDER=/secrets/runs
 
 cloud_run_setup() {
   account "$BUILDER" "Cloud Build builds as this account"

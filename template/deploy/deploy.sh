@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make deploy`: build, deploy, let the callers in, and bring up to date what calls and is called.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 source deploy/parts.sh
 

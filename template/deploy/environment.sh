@@ -14,4 +14,10 @@ service_environment() {
   secrets=()
   auth_environment
   kind_environment
+  local variable
+  for variable in "${environment[@]}"; do
+    if [[ $variable == *['|'$'\n']* ]]; then
+      stop "${variable%%=*} has a | or a line break in it." "Set it to something without."
+    fi
+  done
 }

@@ -49,8 +49,21 @@ retries() {
   read -ra job_retries <<<"$printed"
 }
 
+# All headers that the job gets, because an update replaces them as a whole: those that its owner
+# has added stay, and those of another scope go.
+all_headers() {
+  gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" --format=json |
+    python3 -c 'import json, sys
+kept = json.load(sys.stdin).get(sys.argv[1], {}).get("headers", {})
+ours = dict(pair.split("=", 1) for pair in sys.argv[2:])
+replaced = {"user-agent", "x-job-project", "x-job-location", *map(str.lower, ours)}
+kept = {name: value for name, value in kept.items() if name.lower() not in replaced}
+print(";;".join(f"{name}={value}" for name, value in {**kept, **ours}.items()))' \
+      "$job_field" ${job_headers[@]+"${job_headers[@]}"}
+}
+
 job_deploy() {
-  local flags remedy
+  local flags remedy all
   job_target
   flags=(
     "--location=$REGION"
@@ -63,14 +76,8 @@ job_deploy() {
   remedy="You need roles/cloudscheduler.admin, and roles/iam.serviceAccountUser on the job's\
  account, where it has one."
   if exists gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION"; then
-    # Headers that the owner has added stay; those of another scope go.
-    if [[ $JOB_SCOPE != header && $(gcloud scheduler jobs describe "$JOB_ID" "--location=$REGION" \
-      --format="value($job_field.headers)") == *X-Job-* ]]; then
-      step "take the headers of another scope from the job $JOB_ID" "$remedy" \
-        gcloud scheduler jobs update "$JOB_TYPE" "$JOB_ID" "--location=$REGION" \
-        --remove-headers=X-Job-Project,X-Job-Location
-    fi
-    if ((${#job_headers[@]})); then flags+=("--update-headers=$(join , "${job_headers[@]}")"); fi
+    all=$(all_headers) || stop "could not read the headers of the job $JOB_ID." "$remedy"
+    if [[ $all ]]; then flags+=("--update-headers=^;;^$all"); else flags+=(--clear-headers); fi
     step "update the job $JOB_ID" "$remedy" \
       gcloud scheduler jobs update "$JOB_TYPE" "$JOB_ID" "${flags[@]}"
   else

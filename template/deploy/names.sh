@@ -2,7 +2,7 @@
 # The names that follow from those in config.sh.
 
 # In place of the end of a service's name that is too long. The others need none.
-if ((${#SERVICE} > 22)); then
+if ((${#SERVICE} > 21)); then
   DIGEST=$(python3 -c 'import hashlib, sys
 print(hashlib.sha256(sys.argv[1].encode()).hexdigest()[:6])' "$SERVICE")
 fi

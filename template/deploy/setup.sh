@@ -2,6 +2,7 @@
 # `make setup`: what the service needs before its first deployment. It changes nothing that is
 # there already, and can be run again at any time.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 source deploy/parts.sh
 

@@ -2,6 +2,7 @@
 # `make deploy`: bring everything up to date, then build and deploy the service. The job comes with
 # the first one. Arguments go to `terraform apply`.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")"
 source ./steps.sh
 source ./app_steps.sh

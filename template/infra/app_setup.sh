@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make setup`: create or change everything but the service. Arguments go to `terraform apply`.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")"
 source ./steps.sh
 source ./app_steps.sh

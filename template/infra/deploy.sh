@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make deploy`: build an image and deploy it, or deploy IMAGE. Arguments go to `terraform apply`.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")"
 source ./steps.sh
 

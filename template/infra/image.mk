@@ -4,5 +4,5 @@
 setup: ## Create or change what the service needs; ARGS go to terraform apply
 	infra/setup.sh $(ARGS)
 
-deploy: ## Build an image and deploy it; IMAGE=... deploys one that is there
+deploy: $(REQUIREMENTS) ## Build an image and deploy it; IMAGE=... deploys one that is there
 	IMAGE="$(IMAGE)" infra/deploy.sh $(ARGS)

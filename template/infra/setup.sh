@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make setup`: create or change everything but the image. Arguments go to `terraform apply`.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")"
 source ./steps.sh
 

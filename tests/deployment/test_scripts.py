@@ -9,7 +9,7 @@ import pytest
 from tests import matrix
 from tests.conftest import Render
 from tests.deployment.conftest import Sites
-from tests.rendering import render
+from tests.rendering import ROOT, clean_environment, render
 
 PROGRAMS = Path(sys.executable).parent
 
@@ -103,3 +103,45 @@ class TestErrors:
         result = here.run("setup", PATH=f"{tmp_path}:{here.environment['PATH']}")
         assert "enough" in result.stdout
         assert len(here.recorder.sent("cloudresourcemanager", "POST", ".*:setIamPolicy")) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ["cloud-run", "app-engine"])
+def test_a_job_keeps_its_owners_headers_when_its_scope_changes(site: Sites, platform: str) -> None:
+    """R05: an update replaces all headers, so all are sent."""
+    here = site(matrix.with_defaults({"platform": platform}))
+    assert here.run("setup").returncode == 0
+
+    def deployed(scope: str) -> dict[str, str]:
+        result = here.run("deploy", JOB_SCOPE=scope)
+        assert result.returncode == 0, result.stdout
+        (job,) = [
+            made for name, made in here.recorder.resources.items() if "cloudscheduler/" in name
+        ]
+        target = job["httpTarget" if platform == "cloud-run" else "appEngineHttpTarget"]
+        headers: dict[str, str] = target.setdefault("headers", {})
+        return headers
+
+    deployed("none")["X-Mine"] = "a,b"
+    with_scope = deployed("header")
+    assert (with_scope["X-Mine"], with_scope["X-Job-Location"]) == ("a,b", "us-central1")
+    without = deployed("query")
+    assert without.pop("X-Mine") == "a,b"
+    assert not [name for name in without if name.startswith("X-Job-")]
+    assert not [name for name in deployed("none") if name.startswith("X-")]
+
+
+@pytest.mark.parametrize("length", range(18, 50))
+@pytest.mark.parametrize(("purpose", "limit"), [("vpc", 25), ("workflow", 30), ("runs", 40)])
+def test_names_fit(purpose: str, limit: int, length: int) -> None:
+    script = f"source deploy/names.sh; fitted {purpose} {limit}"
+    result = subprocess.run(
+        ["bash", "-euc", script],
+        cwd=ROOT / "template",
+        env=clean_environment() | {"SERVICE": "a" * length, "GOOGLE_CLOUD_PROJECT": "p"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.endswith(f"-{purpose}")
+    assert len(result.stdout) <= limit

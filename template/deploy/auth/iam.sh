@@ -9,6 +9,6 @@ auth_deploy() {
   local caller
   for caller in "${allowed[@]}"; do
     grant "$caller" roles/run.invoker \
-      gcloud run services add-iam-policy-binding "$SERVICE" "--region=$REGION"
+      gcloud run services add-iam-policy-binding "$SERVICE" "--region=$REGION" --condition=None
   done
 }

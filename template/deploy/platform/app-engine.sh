@@ -42,7 +42,7 @@ platform_setup() {
     gcloud projects add-iam-policy-binding "$GOOGLE_CLOUD_PROJECT" --condition=None
   bucket=$(app_says codeBucket)
   grant "$RUNNER" roles/storage.objectViewer \
-    gcloud storage buckets add-iam-policy-binding "gs://$bucket"
+    gcloud storage buckets add-iam-policy-binding "gs://$bucket" --condition=None
 }
 
 platform_deploy() {

@@ -41,19 +41,25 @@ store_url() {
     --format='value[separator=":"](host,port)') &&
     password=$(gcloud redis instances get-auth-string "$INSTANCE" "--region=$REGION" \
       --format='value(authString)') &&
+    # An instance that is being created has no address yet.
+    [[ $place == ?*:?* && $password ]] &&
     printf 'rediss://:%s@%s?ssl_ca_certs=%s&ssl_check_hostname=false' \
       "$password" "$place" "$CA_FILE"
 }
 
 store_ca() {
-  gcloud redis instances describe "$INSTANCE" "--region=$REGION" \
-    --flatten='serverCaCerts[]' --format='value(serverCaCerts.cert)'
+  local authorities
+  authorities=$(gcloud redis instances describe "$INSTANCE" "--region=$REGION" \
+    --flatten='serverCaCerts[]' --format='value(serverCaCerts.cert)') &&
+    [[ $authorities ]] && printf '%s' "$authorities"
 }
 
 # keep_secret NAME COMMAND: the secret's newest version is what COMMAND prints; the service reads it.
 keep_secret() {
   local value remedy="You need roles/secretmanager.admin."
-  value=$("$2") || stop "could not read what the secret $1 has to hold." "You need roles/redis.admin."
+  value=$("$2") || stop "could not read what the secret $1 has to hold." "You need\
+ roles/redis.admin, and the instance has to be ready: gcloud redis instances list\
+ --region=$REGION"
   if exists gcloud secrets describe "$1"; then
     say "- the secret $1 is there"
   else
@@ -63,7 +69,8 @@ keep_secret() {
   if [[ $(gcloud secrets versions access latest "--secret=$1" 2>/dev/null) != "$value" ]]; then
     step "write a new version of the secret $1" "$remedy" add_version "$1" "$value"
   fi
-  grant "$RUNNER" roles/secretmanager.secretAccessor gcloud secrets add-iam-policy-binding "$1"
+  grant "$RUNNER" roles/secretmanager.secretAccessor \
+    gcloud secrets add-iam-policy-binding "$1" --condition=None
 }
 
 # The value goes by a pipe, so that no list of processes shows it.

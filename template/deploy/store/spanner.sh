@@ -27,7 +27,7 @@ store_setup() {
   step "protect the database $DATABASE from deletion" "$remedy" \
     gcloud spanner databases update "$DATABASE" "--instance=$INSTANCE" --enable-drop-protection
   grant "$RUNNER" roles/spanner.databaseUser \
-    gcloud spanner databases add-iam-policy-binding "$DATABASE" "--instance=$INSTANCE"
+    gcloud spanner databases add-iam-policy-binding "$DATABASE" "--instance=$INSTANCE" --condition=None
 }
 
 store_deploy() {

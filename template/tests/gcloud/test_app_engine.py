@@ -1,5 +1,6 @@
 """App Engine runs the service as app.yaml says, with what this deployment adds."""
 
+import json
 import re
 from pathlib import Path
 
@@ -44,6 +45,29 @@ def test_variables_are_texts_and_changes_go_before() -> None:
         "service": "a",
         "env_variables": {"MINE": "x", "LEASE_SECONDS": "60"},
     }
+
+
+@pytest.mark.parametrize("value", ["1e3", "1234e56", "y", "0123", "a: b", '"', "é"])
+def test_texts_stay_texts(value: str) -> None:
+    """Gcloud takes what has no quotes for a number or a truth value where it looks like one."""
+    text = yaml.safe_dump({"env_variables": {"MINE": value}})
+    assert f'"MINE": {json.dumps(value, ensure_ascii=False)}\n' in changed(text, [])
+
+
+@pytest.mark.parametrize("text", ["service: a\nenv_variables:\n", "service: a\n"])
+def test_variables_need_not_be_there(text: str) -> None:
+    assert yaml.safe_load(changed(text, ["A=b"])) == {"service": "a", "env_variables": {"A": "b"}}
+
+
+def test_variables_of_the_build_are_not_the_services() -> None:
+    text = "build_env_variables: &both\n  A: b\nenv_variables: *both\n"
+    assert yaml.safe_load(changed(text, ["C=d"]))["build_env_variables"] == {"A": "b"}
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment", "- a list", "words", "env_variables: 5"])
+def test_what_is_no_app_yaml_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="ha(s|ve) to be a mapping"):
+        changed(text, [])
 
 
 def test_the_job_calls_this_service(deployed: Deploy) -> None:
