@@ -66,7 +66,7 @@ def test_variables_of_the_build_are_not_the_services() -> None:
 
 @pytest.mark.parametrize("text", ["", "# only a comment", "- a list", "words", "env_variables: 5"])
 def test_what_is_no_app_yaml_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="ha(s|ve) to be a mapping"):
+    with pytest.raises(ValueError, match=r"ha(s|ve) to be a mapping"):
         changed(text, [])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from app import defaults
 from tests.support.platforms import Call, Platform, Service, secrets_in
 
 _CONNECTORS = "compute networks vpc-access connectors create "
@@ -29,7 +30,7 @@ def _read(calls: Sequence[Call]) -> Service:
         account=said["service_account"],
         variables=said["env_variables"],
         secrets=secrets_in(said["env_variables"].get("SECRETS", "")),
-        own={"GAE_ENV": "standard", "GOOGLE_CLOUD_PROJECT": "my-project"},
+        own={"GAE_ENV": "standard", "GOOGLE_CLOUD_PROJECT": defaults.GCP_PROJECT},
         network=networks.get(connector.rpartition("/")[2], ""),
     )
 
