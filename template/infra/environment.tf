@@ -1,6 +1,6 @@
 # What deployment and code have to agree on is told to the service, not left to the code's defaults.
 locals {
-  environment = merge({
+  environment = merge(var.environment, {
     SERVICE                  = var.service
     JOB_SCOPE                = local.job_scope
     ATTEMPT_DEADLINE_SECONDS = var.attempt_deadline

@@ -63,7 +63,7 @@ class TestChecks:
         faults = {
             "job.tf": ("attempt_deadline ", "deadline ", "has no argument deadline"),
             "images.tf": ('format        = "DOCKER"', "", "lacks format"),
-            "accounts.tf": ("google_project_iam_member", "google_pet", "google_pet is not in"),
+            "accounts.tf": ("google_service_account", "google_pet", "google_pet is not in"),
         }
         for name, (good, bad, _) in faults.items():
             path = project / "infra" / name
@@ -81,7 +81,7 @@ class TestChecks:
 
     def test_of_names(self, terraform: str, project: Path, tmp_path: Path) -> None:
         path = project / "infra" / "job.tf"
-        path.write_text(path.read_text().replace("local.job_uri", "local.job_url"))
+        path.write_text(path.read_text().replace("local.job_path", "local.path"))
         with pytest.raises(RefusedError, match="undeclared local value"):
             Plan.of(project, tmp_path / "work")
 
