@@ -94,8 +94,8 @@ def test_the_job_comes_after_the_service_and_stays(folder: Folder) -> None:
     assert result.returncode == 0, result.stderr
     assert folder.deployed()
     sent = Path(f"{folder.calls}.yaml").read_text()
-    assert "service: nightly-report\n" in sent
-    assert "LEASE_SECONDS: '60'\n" in sent
+    assert '"service": "nightly-report"\n' in sent
+    assert '"LEASE_SECONDS": "60"\n' in sent
     assert not (folder.infra.parent / ".app.yaml").exists()
     assert "/project/.app.yaml --project=my-project --quiet\n" in folder.calls.read_text()
     result = folder.run("setup")
