@@ -88,13 +88,28 @@ def shortest_interval(expression: str, zone: ZoneInfo, now: datetime) -> timedel
             break
     stretches = [upcoming if len(upcoming) == 2 or upcoming[-1] < end else upcoming[:-1]]
     if upcoming[-1] < end:
-        # So many times show every distance but those that a change of the clocks makes.
+        # So many times show every distance but those over a midnight between two days with times,
+        # which need not come early in the year, and those that a change of the clocks makes.
+        stretches += [
+            list(times_between(expression, zone, day, day + 2 * _DAY))
+            for day in islice(_days_in_a_row(expression, zone, now, end), 1)
+        ]
         stretches += [
             list(times_between(expression, zone, day - _DAY, day + 2 * _DAY))
             for day in _days(now, end)
             if day.astimezone(zone).utcoffset() != (day + _DAY).astimezone(zone).utcoffset()
         ]
     return min(later - one for times in stretches for one, later in pairwise(times))
+
+
+def _days_in_a_row(
+    expression: str, zone: ZoneInfo, start: datetime, end: datetime
+) -> Iterator[datetime]:
+    """Yield the beginnings of the days that have times, as has the day after them."""
+    days = " ".join(["0 0", *expression.split()[2:]])
+    for one, later in pairwise(times_between(days, ZoneInfo("UTC"), start, end)):
+        if later - one == _DAY:
+            yield one.replace(tzinfo=zone).astimezone(UTC)
 
 
 def _days(start: datetime, end: datetime) -> Iterator[datetime]:

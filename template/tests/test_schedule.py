@@ -184,6 +184,13 @@ class TestShortestInterval:
         """R31: an hour that is shown twice or not at all moves two runs together."""
         assert shortest_interval(expression, zone, now) == minutes * MINUTE
 
+    @pytest.mark.parametrize("zone", [parse_zone("Etc/UTC"), PARIS, NEW_YORK])
+    def test_counts_a_midnight_between_two_days_late_in_the_year(self, zone: ZoneInfo) -> None:
+        """R31: the last time of one day and the first of the next are closer than any others."""
+        expression = "*/7 0,2,4,6,8,10,12,14,16,18,20,23 1-31/2 * *"
+        now = datetime(2026, 11, 30, tzinfo=UTC)
+        assert shortest_interval(expression, zone, now) == 4 * MINUTE
+
 
 class TestExpression:
     @pytest.mark.parametrize(
