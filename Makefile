@@ -24,14 +24,14 @@ demo: $(READY) ## Render the default project, install it and give it a troubled 
 	$(MAKE) --no-print-directory -C build/demo install
 	$(MAKE) --no-print-directory -C build/demo simulate ARGS="--svg ../demo.svg"
 
-# Most tests wait most of the time, so there are more workers than cores.
+# In place, most tests wait most of the time, so there are more workers than cores.
 test: $(READY) ## Run every test: the template's code in place, then the template
 	cd template && ../$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
-	$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
+	$(PYTHON) -m pytest -n auto --dist worksteal $(ARGS)
 
 test-fast: $(READY) ## Run the tests that need no whole project
 	cd template && ../$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
-	$(PYTHON) -m pytest -n 4 --dist worksteal -m "not slow" $(ARGS)
+	$(PYTHON) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 check: $(READY) ## Check style, format and types, of the template's code and of the tests
 	$(PYTHON) -m ruff check
