@@ -26,7 +26,7 @@ from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
 from app.dedup.outcome import Outcome, Rejected
 from app.dedup.runner import Payload, Runner
-from app.dedup.store import RENEWALS_PER_LEASE, Store, StoreError, Terms, UnsafeStore
+from app.dedup.store import Store, StoreError, Terms, UnsafeStore
 from app.dedup.stores import open_store
 from app.environment import BadEnvironment, Reader
 from app.kinds import Kind, open_kind
@@ -91,7 +91,7 @@ class Service:
             terms=Terms(
                 lease=settings.lease + kind.settle,
                 retention=settings.retention,
-                period=settings.lease / RENEWALS_PER_LEASE,
+                settle=kind.settle,
             ),
             service=settings.service,
             separate_forced_runs=settings.separate_forced_runs,

@@ -7,12 +7,7 @@ cd "$(dirname "$0")"
 source ./steps.sh
 source ./app_steps.sh
 
-need terraform
-need gcloud
-initialize
-read_app
-deployed=$(was_deployed)
-terraform apply -var "deployed=$deployed" "$@"
+apply_around "$@"
 changes=$(output app_yaml) || exit 1
 service=$(sed -n 's/^service=//p' <<<"$changes")
 if [[ $service != default ]] && ! gcloud app services describe default \

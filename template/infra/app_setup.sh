@@ -6,12 +6,7 @@ cd "$(dirname "$0")"
 source ./steps.sh
 source ./app_steps.sh
 
-need terraform
-need gcloud
-initialize
-read_app
-deployed=$(was_deployed)
-terraform apply -var "deployed=$deployed" "$@"
+apply_around "$@"
 if [[ $deployed == false ]]; then
   echo "All is set up but the service and its job. Next: make deploy"
 fi

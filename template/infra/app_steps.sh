@@ -19,3 +19,14 @@ read_app() {
 was_deployed() {
   if has_output deployed; then terraform output -raw deployed; else echo false; fi
 }
+
+# apply_around ARGUMENT...: bring up to date what is around the service, with these arguments to
+# `terraform apply`. `deployed` then says whether the service was there.
+apply_around() {
+  need terraform
+  need gcloud
+  initialize
+  read_app
+  deployed=$(was_deployed)
+  terraform apply -var "deployed=$deployed" "$@"
+}

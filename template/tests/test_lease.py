@@ -92,7 +92,7 @@ class TestRenewal:
 
     def test_can_be_due_more_often(self) -> None:
         """R22: so that a dead attempt's lease is left for longer."""
-        watched = Watched(terms=Terms(LEASE, 60.0, period=5.0))
+        watched = Watched(terms=Terms(LEASE, 60.0, settle=LEASE - 15.0))
         watched.beat_for(16)
         assert watched.store.sent == [5, 10, 15]
 

@@ -29,7 +29,7 @@ def api() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(json.dumps({"payload": {"data": data}}).encode())
 
-        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 as inherited
             """Say nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -19,7 +19,7 @@ Answers = Mapping[str, Any]
 """All answers, as a project records them in `.copier-answers.yml`."""
 
 COLLECTION: Final = "scheduler_runs"
-CA_FILES: Final = {"cloud-run": "/secrets/runs/ca.pem", "app-engine": "/tmp/ca.pem"}  # noqa: S108
+CA_FILES: Final = {"cloud-run": "/secrets/runs/ca.pem", "app-engine": "/tmp/ca.pem"}  # noqa: S108 App Engine has no other place
 """Where a service finds the certificates to trust; App Engine lets it write in one folder."""
 
 BASE_IMAGE: Final = "python313"

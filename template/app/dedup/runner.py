@@ -209,6 +209,7 @@ class Runner:
         """Make the record final; the store decides whether the claim still stands (R20-R25)."""
         claim = renewal.claim
         kept = kept_of(result)
+        told = json.loads(kept) if kept else None
         left = min(renewal.left(), deadline - self.clock.monotonic())
         try:
             lost = self.store.finish(claim, status, kept, timeout=max(left, FINISH_TIMEOUT))
@@ -226,9 +227,9 @@ class Runner:
             return _lost(claim, lost.record)
         if status is Status.FAILED:
             _log.error("The run has failed for good.", event="gave_up")
-            return outcome.GaveUp(claim.run.run_id, kept_reason(json.loads(kept) if kept else None))
+            return outcome.GaveUp(claim.run.run_id, kept_reason(told))
         _log.info("The run is completed.", event="completed")
-        return outcome.Processed(claim.run.run_id, json.loads(kept) if kept else None)
+        return outcome.Processed(claim.run.run_id, told)
 
     def _release(self, claim: Claim, settle: float | None = None) -> Lost | None:
         """Give the claim up; a store that fails leaves it to the end of its lease (R21, R22)."""

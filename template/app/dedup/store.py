@@ -22,8 +22,7 @@ class UnsafeStore(StoreError):
     """The store answers, but is set up to forget records. `str()` says how to change that."""
 
 
-RENEWALS_PER_LEASE: Final = 3
-"""How often a claim is renewed before its lease would be over, so that one renewal may fail."""
+_RENEWALS_PER_LEASE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +30,17 @@ class Terms:
     """How long a claim lives without renewal and how long its record is kept, in seconds.
 
     The record is kept for `retention` after the schedule time or the last write, whichever is
-    later (R29). Each renewal is due `period` after the one before, by default a third of `lease`.
+    later (R29). The last `settle` of the lease are for what a dead attempt has called (R22).
     """
 
     lease: float
     retention: float
-    period: float = 0.0
+    settle: float = 0.0
 
-    def __post_init__(self) -> None:
-        if not self.period:
-            object.__setattr__(self, "period", self.lease / RENEWALS_PER_LEASE)
+    @property
+    def period(self) -> float:
+        """The seconds from one renewal to the next, as without the settle time."""
+        return (self.lease - self.settle) / _RENEWALS_PER_LEASE
 
     def end(self, run: Run, now: datetime) -> datetime:
         """Return until when a record of `run` that is written `now` is kept (R29)."""

@@ -1,7 +1,6 @@
 """`make setup` and `make deploy`: run by the real Terraform, on a configuration without Google."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -9,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rendering import ROOT, clean_environment, render
+from tests.deployment.terraform.script_folder import ScriptFolder
+from tests.rendering import clean_environment, render
 
 DIGEST = "us-central1-docker.pkg.dev/my-project/nightly-report/nightly-report@sha256:" + "1" * 64
 OLDER = DIGEST.replace("1" * 64, "2" * 64)
@@ -33,45 +33,9 @@ esac
 """
 
 
-class Folder:
-    """A folder with the scripts, and a gcloud that notes what it is asked for."""
-
-    def __init__(self, path: Path, scripts: Path) -> None:
-        self.infra = path / "project" / "infra"
-        self.infra.mkdir(parents=True)
-        for script in scripts.glob("*.sh"):
-            shutil.copy(script, self.infra)
-        (self.infra / "main.tf").write_text(CONFIGURATION)
-        self.calls = path / "calls"
-        self.calls.touch()
-        tools = path / "tools"
-        tools.mkdir()
-        (tools / "gcloud").write_text(GCLOUD)
-        (tools / "gcloud").chmod(0o755)
-        self.environment = clean_environment() | {
-            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-            "CALLS": os.fspath(self.calls),
-        }
-
-    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.infra / f"{script}.sh", "-auto-approve", "-no-color"],
-            env=self.environment | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def image(self) -> str:
-        """The image that the state remembers."""
-        state = json.loads((self.infra / "terraform.tfstate").read_text())
-        value: str = state["outputs"]["image"]["value"]
-        return value
-
-
 @pytest.fixture
-def folder(terraform: str, tmp_path: Path) -> Folder:
-    return Folder(tmp_path, ROOT / "template" / "infra")
+def folder(terraform: str, tmp_path: Path) -> ScriptFolder:
+    return ScriptFolder(tmp_path, CONFIGURATION, GCLOUD)
 
 
 @pytest.fixture(scope="module")
@@ -89,20 +53,20 @@ def installed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestSetup:
-    def test_it_leaves_out_the_service_until_there_is_an_image(self, folder: Folder) -> None:
+    def test_it_leaves_out_the_service_until_there_is_an_image(self, folder: ScriptFolder) -> None:
         result = folder.run("setup")
         assert result.returncode == 0, result.stderr
-        assert folder.image() == ""
+        assert folder.output("image") == ""
         assert result.stdout.endswith("Next: make deploy\n")
 
-    def test_it_keeps_the_image_that_runs(self, folder: Folder) -> None:
+    def test_it_keeps_the_image_that_runs(self, folder: ScriptFolder) -> None:
         folder.run("deploy", IMAGE=OLDER)
         result = folder.run("setup")
         assert result.returncode == 0, result.stderr
-        assert folder.image() == OLDER
+        assert folder.output("image") == OLDER
         assert "make deploy" not in result.stdout
 
-    def test_a_state_that_cannot_be_read_is_no_empty_one(self, folder: Folder) -> None:
+    def test_a_state_that_cannot_be_read_is_no_empty_one(self, folder: ScriptFolder) -> None:
         state = folder.infra / "terraform.tfstate"
         state.write_text("{")
         result = folder.run("setup")
@@ -112,11 +76,11 @@ class TestSetup:
 
 
 class TestDeploy:
-    def test_it_builds_an_image_and_deploys_it_by_its_digest(self, folder: Folder) -> None:
+    def test_it_builds_an_image_and_deploys_it_by_its_digest(self, folder: ScriptFolder) -> None:
         folder.run("setup")
         result = folder.run("deploy")
         assert result.returncode == 0, result.stderr
-        assert folder.image() == DIGEST
+        assert folder.output("image") == DIGEST
         assert result.stdout.endswith(f"{DIGEST} runs at https://service.example\n")
         built, read = folder.calls.read_text().splitlines()
         tag = read.split()[4]
@@ -131,26 +95,26 @@ class TestDeploy:
         ):
             assert flag in built.split()
 
-    def test_it_goes_back_to_an_image_without_building(self, folder: Folder) -> None:
+    def test_it_goes_back_to_an_image_without_building(self, folder: ScriptFolder) -> None:
         result = folder.run("deploy", IMAGE=OLDER)
         assert result.returncode == 0, result.stderr
-        assert folder.image() == OLDER
+        assert folder.output("image") == OLDER
         assert folder.calls.read_text() == ""
 
-    def test_before_the_setup_it_says_what_to_do(self, folder: Folder) -> None:
+    def test_before_the_setup_it_says_what_to_do(self, folder: ScriptFolder) -> None:
         result = folder.run("deploy")
         assert result.returncode == 1
         assert result.stderr.endswith("Set up first: make setup\n")
         assert folder.calls.read_text() == ""
 
-    def test_a_failed_build_leaves_the_service_as_it_is(self, folder: Folder) -> None:
+    def test_a_failed_build_leaves_the_service_as_it_is(self, folder: ScriptFolder) -> None:
         folder.run("deploy", IMAGE=OLDER)
         result = folder.run("deploy", BUILD_STATUS="1")
         assert result.returncode == 1
         assert (
             "Stopped: the build failed.\nYou need roles/cloudbuild.builds.editor" in result.stderr
         )
-        assert folder.image() == OLDER
+        assert folder.output("image") == OLDER
 
 
 class TestMake:
