@@ -11,6 +11,7 @@ from app import kinds
 from app.auth import CREDENTIALS
 from app.dedup.delivery import Instant
 from app.dedup.record import Status
+from app.records.runs import RUN_ID
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -200,7 +201,7 @@ def _moment(now: datetime) -> Callable[[str], datetime]:
 
 
 def _run_id(text: str) -> str:
-    if re.fullmatch(r"[0-9a-f]{64}", text):
+    if RUN_ID.fullmatch(text):
         return text
     raise argparse.ArgumentTypeError(f"{text!a} is no run id (64 hex digits)")
 

@@ -18,7 +18,8 @@ from app.dedup.record import Record
 from app.records.report import Mistake, Refused
 from app.records.settings import RecordsSettings
 
-_RUN_ID: Final = re.compile(r"[0-9a-f]{64}")
+RUN_ID: Final = re.compile(r"[0-9a-f]{64}")
+"""What a run id looks like (R08)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def is_run_id(run: str) -> bool:
     Raises:
         Mistake: it is neither.
     """
-    if _RUN_ID.fullmatch(run):
+    if RUN_ID.fullmatch(run):
         return True
     try:
         Instant.parse(run)
