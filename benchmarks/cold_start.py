@@ -7,7 +7,6 @@ ratios to the framework alone, which is imported in the same run.
 import os
 import re
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from typing import Final
 import copier
 from rich.console import Console
 from rich.table import Table
+
+from tests.ports import free_port
 
 ROOT: Final = Path(__file__).parent.parent
 ROUNDS: Final = 5
@@ -79,9 +80,7 @@ def _redis() -> Iterator[int | None]:
     if program is None:
         yield None
         return
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
+    port = free_port()
     command = [program, "--port", str(port), "--save", "", "--appendonly", "no"]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:

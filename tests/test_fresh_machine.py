@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
 from tests.rendering import clean_environment, commit, git, snapshot
 
 pytestmark = pytest.mark.slow
@@ -72,9 +72,7 @@ def make(project: Path, machine: dict[str, str], *arguments: str) -> str:
 @contextlib.contextmanager
 def served(project: Path, machine: dict[str, str]) -> Iterator[str]:
     """Run `make serve` on a free port, and stop it as Ctrl-C would."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     server = subprocess.Popen(
         ["make", "serve"], cwd=project, env=machine | {"PORT": port}, start_new_session=True
     )

@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -123,8 +124,13 @@ class LocalServer:
 
 
 def free_port() -> int:
-    """Return a TCP port of the loopback interface that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """Return a TCP port that nobody listens on, and that no connection is given as its own.
+
+    Systems give outgoing connections ports from 32768 (Linux) or 49152 (macOS, Windows) upwards. A
+    port from there may be taken again before a server listens on it.
+    """
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_768)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("", port))
+            return port

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +19,7 @@ from typing import Any, Final
 import pytest
 import requests
 
+from tests.ports import free_port
 from tests.rendering import ROOT
 
 WORKFLOW: Final = ROOT / "template" / "workflow.yaml"
@@ -189,9 +189,7 @@ def firestore() -> Iterator[str]:
             if os.environ.get("REQUIRE_STORES") == "1":
                 pytest.fail(f"the Firestore emulator is required here, but there is no {program}")
             pytest.skip(f"needs the Firestore emulator: {program} is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        host = f"127.0.0.1:{free.getsockname()[1]}"
+    host = f"127.0.0.1:{free_port()}"
     command = ["gcloud", "emulators", "firestore", "start", f"--host-port={host}"]
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True

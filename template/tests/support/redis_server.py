@@ -25,8 +25,7 @@ class Server:
     """One server on a free port, with its files in a folder of its own."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        # A cluster's nodes use the port that is 10,000 higher, too.
-        self.port = next(port for port in iter(free_port, 0) if port <= 55_535)
+        self.port = free_port()
         self.folder = folder
         self._options = options or _VOLATILE
         self._log = folder / "server.log"
