@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.deployment.expected import app_bucket, app_host
+from tests.deployment.expected import (
+    app_bucket,
+    app_host,
+)
 
 Answer = tuple[int, Any]
 Resources = dict[str, Any]

@@ -14,10 +14,16 @@ import yaml
 from tests import matrix
 from tests.deployment import targets
 from tests.deployment.apis import PROJECT_NUMBER
-from tests.deployment.expected import Answers, Deployment, expected
+from tests.deployment.expected import (
+    expected,
+)
 from tests.deployment.quick_gcloud import quick_gcloud
 from tests.deployment.recorded import deployed
 from tests.deployment.recorder import Recorder, recording
+from tests.deployment.resources import (
+    Answers,
+    Deployment,
+)
 from tests.rendering import clean_environment, render
 
 

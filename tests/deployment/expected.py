@@ -3,242 +3,37 @@
 Whatever a project is deployed with is held against it, so that no two ways can drift apart.
 """
 
-import hashlib
 import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from tests.deployment import targets
+from tests.deployment.resources import (
+    COLLECTION,
+    Answers,
+    AppEngineService,
+    Connector,
+    Deployment,
+    Firestore,
+    Job,
+    Memorystore,
+    Retries,
+    Role,
+    Service,
+    Spanner,
+    Store,
+    Workflow,
+    email,
+    fitted,
+)
+from tests.deployment.stores import STORES, secrets_of
 from tests.rendering import ROOT, clean_environment
-
-Answers = Mapping[str, Any]
-"""All answers, as a project records them in `.copier-answers.yml`."""
-
-COLLECTION: Final = "scheduler_runs"
-CA_FILES: Final = {"cloud-run": "/secrets/runs/ca.pem", "app-engine": "/tmp/ca.pem"}  # noqa: S108 App Engine has no other place
-"""Where a service finds the certificates to trust; App Engine lets it write in one folder."""
 
 BASE_IMAGE: Final = "python313"
 FUNCTION: Final = "handle_scheduled_job"
-
-
-@dataclass(frozen=True)
-class Role:
-    """One role of one account, and why it has it.
-
-    Attributes:
-        account: `runner`, `caller`, `builder` or `workflow`, see `Deployment.accounts`; or the
-            address of an account of another project.
-        on: `project`, `service`, `database`, `bucket` or `secret NAME`; of what a proxy starts
-            `project NAME`, `job NAME`, `queue NAME` or `account ADDRESS`.
-        condition: IAM condition on the binding; `""` is none.
-    """
-
-    account: str
-    role: str
-    on: str
-    reason: str = field(compare=False, default="")
-    condition: str = ""
-
-
-@dataclass(frozen=True)
-class Service:
-    """The Cloud Run service.
-
-    Attributes:
-        env: Environment variables with plain values.
-        secrets: Environment variables, and files by their paths, that come from Secret Manager.
-        timeout: Seconds (R32).
-        platform_checks_caller: Cloud Run asks for `roles/run.invoker` (R33).
-        function: Entry point of a function; `""` for a container of a Dockerfile.
-        network: VPC network and subnet of its Direct VPC egress; empty for none.
-    """
-
-    name: str
-    url: str
-    account: str
-    env: Mapping[str, str]
-    timeout: int
-    platform_checks_caller: bool
-    function: str = ""
-    secrets: Mapping[str, str] = field(default_factory=dict)
-    network: tuple[str, ...] = ()
-    cpu: str = "1"
-    memory: str = "512Mi"
-    concurrency: int = 80
-    max_instances: int = 10
-    cpu_throttling: bool = False
-    ingress: str = "all"
-
-
-@dataclass(frozen=True)
-class Connector:
-    """A connector of Serverless VPC Access."""
-
-    name: str
-    network: str = "default"
-    range: str = "10.8.0.0/28"
-    min_instances: int = 2
-    max_instances: int = 3
-
-
-@dataclass(frozen=True)
-class AppEngineService:
-    """The App Engine service.
-
-    Attributes:
-        place: Where the project's app is: App Engine's name of the region.
-        env: Environment variables with plain values.
-        secrets: Environment variables, and files by their paths, that the service reads at its
-            start.
-        open_paths: What everybody may request (R33).
-        automatic: Scales automatically, which ends a request after 600 s (R32).
-        unauthorized: Whoever App Engine refuses gets a status, and no redirect to a login page.
-    """
-
-    name: str
-    url: str
-    account: str
-    place: str
-    env: Mapping[str, str]
-    open_paths: frozenset[str]
-    automatic: bool
-    secrets: Mapping[str, str] = field(default_factory=dict)
-    connector: Connector | None = None
-    runtime: str = "python312"
-    unauthorized: bool = True
-    https_only: bool = True
-
-
-@dataclass(frozen=True)
-class Retries:
-    """The retry settings of the Cloud Scheduler job (R31), in seconds."""
-
-    retry_count: int
-    min_backoff: float
-    max_backoff: float
-    max_doublings: int
-    max_retry_duration: float
-
-
-@dataclass(frozen=True)
-class Job:
-    """The Cloud Scheduler job.
-
-    Attributes:
-        uri: What it calls; below `service`, an App Engine service, if that is not empty.
-        audience: Of its token; `""` if it sends none.
-        account: Whose token it sends; see `Deployment.accounts`.
-        deadline: Seconds.
-        headers: Those of the scope (R05), and of the body.
-    """
-
-    name: str
-    schedule: str
-    time_zone: str
-    uri: str
-    audience: str
-    account: str
-    deadline: int
-    headers: Mapping[str, str]
-    retries: Retries
-    service: str = ""
-    body: str = ""
-    method: str = "POST"
-
-
-@dataclass(frozen=True)
-class Firestore:
-    """A Firestore database, of which `ttl_field` lets the records expire (R29).
-
-    An index on a field that rises with time would be written at one place only.
-    """
-
-    database: str
-    location: str
-    collection: str = COLLECTION
-    ttl_field: str = "expire_at"
-    unindexed: frozenset[str] = frozenset({"expire_at", "lease_expires"})
-    delete_protection: bool = True
-
-
-@dataclass(frozen=True)
-class Spanner:
-    """A Spanner instance with one database, whose tables delete their rows (R29)."""
-
-    instance: str
-    display_name: str
-    config: str
-    database: str
-    tables: frozenset[str] = frozenset({COLLECTION, f"{COLLECTION}_version"})
-    edition: str = "STANDARD"
-    processing_units: int = 100
-    drop_protection: bool = True
-
-
-@dataclass(frozen=True)
-class Memorystore:
-    """A Memorystore for Redis instance, and what the secrets say about it."""
-
-    instance: str
-    network: str = "default"
-    tier: str = "STANDARD_HA"
-    size_gb: int = 1
-    version: str = "REDIS_7_2"
-    auth: bool = True
-    tls: str = "SERVER_AUTHENTICATION"
-    maxmemory_policy: str = "noeviction"
-
-
-Store = Firestore | Spanner | Memorystore
-
-
-@dataclass(frozen=True)
-class Workflow:
-    """A workflow that a proxy starts, with records of its own (R37)."""
-
-    name: str
-    account: str
-    env: Mapping[str, str]
-    records: Firestore
-
-
-@dataclass(frozen=True)
-class Deployment:
-    """Everything. `accounts` are service account ids by what they are for."""
-
-    project: str
-    region: str
-    apis: frozenset[str]
-    accounts: Mapping[str, str]
-    roles: frozenset[Role]
-    store: Store
-    service: Service | AppEngineService
-    job: Job | None
-    workflow: Workflow | None = None
-
-    def email(self, account: str) -> str:
-        """The address of the account with that purpose."""
-        return email(self.project, self.accounts[account])
-
-
-def email(project: str, account_id: str) -> str:
-    """The address of a service account; a domain-scoped project is written the other way round."""
-    domain, _, name = project.rpartition(":")
-    return f"{account_id}@{f'{name}.{domain}' if domain else name}.iam.gserviceaccount.com"
-
-
-def fitted(service: str, purpose: str, limit: int) -> str:
-    """`SERVICE-PURPOSE`, with a digest in place of a service name's end that does not fit."""
-    name = f"{service}-{purpose}"
-    if len(name) <= limit:
-        return name
-    digest = hashlib.sha256(service.encode()).hexdigest()[:6]
-    return f"{service[: limit - len(purpose) - 8]}-{digest}-{purpose}"
 
 
 def expected(answers: Answers, project_number: str) -> Deployment:
@@ -257,7 +52,7 @@ def expected(answers: Answers, project_number: str) -> Deployment:
         if on_app_engine
         else f"https://{service}-{project_number}.{region}.run.app"
     )
-    store, store_apis, store_roles = _STORES[answers["store"]](service, project, region)
+    store, store_apis, store_roles = STORES[answers["store"]](service, project, region)
     env = {**_env(answers, url, callers, store), **kind.env}
     return Deployment(
         project=project,
@@ -294,7 +89,7 @@ def _cloud_run(answers: Answers, url: str, env: Mapping[str, str]) -> Service:
         timeout=answers["attempt_deadline"],
         platform_checks_caller=answers["auth"] == "iam",
         function=FUNCTION if answers["platform"] == "cloud-run-functions" else "",
-        secrets=_secrets(answers),
+        secrets=secrets_of(answers),
         network=("default", "default") if answers["store"] == "memorystore" else (),
     )
 
@@ -309,7 +104,7 @@ def _app_engine(answers: Answers, url: str, env: Mapping[str, str]) -> AppEngine
         env={**env, "PYTHONUNBUFFERED": "1"},
         open_paths=frozenset({"/health"} | ({"/.*"} if answers["auth"] == "verify" else set())),
         automatic=answers["attempt_deadline"] <= 600,
-        secrets=_secrets(answers),
+        secrets=secrets_of(answers),
         connector=(
             Connector(fitted(service, "vpc", 25)) if answers["store"] == "memorystore" else None
         ),
@@ -373,75 +168,6 @@ def _roles(answers: Answers, callers: Sequence[str]) -> list[Role]:
     return [build, *(Role(name, "roles/run.invoker", "service", calling) for name in callers)]
 
 
-def _firestore(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
-    database = fitted(service, "runs", 63)
-    return (
-        Firestore(database, region),
-        {"firestore.googleapis.com"},
-        [
-            Role(
-                "runner",
-                "roles/datastore.user",
-                "project",
-                "reads and writes records, in this database only",
-                condition=f'resource.name == "projects/{project}/databases/{database}"',
-            )
-        ],
-    )
-
-
-def _spanner(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
-    return (
-        Spanner(
-            instance=fitted(service, "runs", 64),
-            display_name=fitted(service, "runs", 30),
-            config=f"regional-{region}",
-            database="runs",
-        ),
-        {"spanner.googleapis.com"},
-        [
-            Role(
-                "runner",
-                "roles/spanner.databaseUser",
-                "database",
-                "reads and writes records, in this database only",
-            )
-        ],
-    )
-
-
-def _memorystore(service: str, project: str, region: str) -> tuple[Store, set[str], list[Role]]:
-    reading = "reads how to reach the instance, password included"
-    trusting = "reads which certificates to trust"
-    accessor = "roles/secretmanager.secretAccessor"
-    return (
-        Memorystore(fitted(service, "runs", 40)),
-        {f"{name}.googleapis.com" for name in ("compute", "redis", "secretmanager")},
-        [
-            Role("runner", accessor, f"secret {service}-run-store-url", reading),
-            Role("runner", accessor, f"secret {service}-run-store-ca", trusting),
-        ],
-    )
-
-
-_STORES: Final = {"firestore": _firestore, "spanner": _spanner, "memorystore": _memorystore}
-
-
-def _secrets(answers: Answers) -> dict[str, str]:
-    if answers["store"] != "memorystore":
-        return {}
-    service = answers["service"]
-    return {
-        "RUN_STORE_URL": f"{service}-run-store-url",
-        ca_file(answers): f"{service}-run-store-ca",
-    }
-
-
-def ca_file(answers: Answers) -> str:
-    """Where the service finds the certificates that it trusts."""
-    return CA_FILES["app-engine" if answers["platform"] == "app-engine" else "cloud-run"]
-
-
 def _env(answers: Answers, url: str, callers: str, store: Store) -> dict[str, str]:
     """What deployment and code have to agree on is said to the service, not left to defaults."""
     project = answers["gcp_project"]
@@ -464,16 +190,6 @@ def _env(answers: Answers, url: str, callers: str, store: Store) -> dict[str, st
             return env | {"RUN_STORE_URL": place}
         case Memorystore():
             return env
-
-
-def run_store_secret(host: str, port: int, password: str, ca_file: str) -> str:
-    """The URL of a Memorystore instance, which a secret holds.
-
-    The instance's certificates are signed by an authority of its own, so to trust that authority
-    alone is enough; the name in them is not the address.
-    """
-    options = f"ssl_ca_certs={ca_file}&ssl_check_hostname=false"
-    return f"rediss://:{password}@{host}:{port}?{options}"
 
 
 def _workflow(answers: Answers) -> Workflow:

@@ -4,7 +4,8 @@ import base64
 import re
 from typing import Any, Final
 
-from tests.deployment.expected import (
+from tests.deployment.recorder import Recorder
+from tests.deployment.resources import (
     AppEngineService,
     Connector,
     Deployment,
@@ -18,7 +19,6 @@ from tests.deployment.expected import (
     Store,
     Workflow,
 )
-from tests.deployment.recorder import Recorder
 from tests.rendering import ROOT
 
 

@@ -17,7 +17,10 @@ from tests.deployment.apis import (
     Request,
 )
 from tests.deployment.conftest import Site, Sites
-from tests.deployment.expected import ca_file, run_store_secret
+from tests.deployment.stores import (
+    ca_file,
+    run_store_secret,
+)
 
 pytestmark = pytest.mark.slow
 

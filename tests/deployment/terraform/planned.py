@@ -15,6 +15,11 @@ import yaml
 
 from tests.deployment import targets
 from tests.deployment.expected import (
+    app_bucket,
+    app_host,
+    retries,
+)
+from tests.deployment.resources import (
     AppEngineService,
     Connector,
     Deployment,
@@ -27,10 +32,7 @@ from tests.deployment.expected import (
     Spanner,
     Store,
     Workflow,
-    app_bucket,
-    app_host,
     email,
-    retries,
 )
 from tests.deployment.terraform.configuration import Configuration, evaluate
 from tests.rendering import ROOT, clean_environment

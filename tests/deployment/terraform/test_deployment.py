@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deployment import expected
+from tests.deployment import expected, resources, stores
 from tests.deployment.terraform.configuration import PROJECT_NUMBER, Configuration
 from tests.deployment.terraform.planned import Plan
 from tests.rendering import render
@@ -63,11 +63,11 @@ class TestEveryVariant:
         if (bare_workflow := bare.deployment().workflow) is not None:
             assert not bare_workflow.records.delete_protection
         match bare.deployment().store:
-            case expected.Firestore(delete_protection=protected):
+            case resources.Firestore(delete_protection=protected):
                 assert not protected
-            case expected.Spanner(drop_protection=protected):
+            case resources.Spanner(drop_protection=protected):
                 assert not protected
-            case expected.Memorystore():
+            case resources.Memorystore():
                 (instance,) = (
                     resource.body
                     for resource in Configuration.read(terraform_project / "infra").resources
@@ -87,7 +87,7 @@ class TestEveryVariant:
 
     def test_images_are_stored_in_the_region(self, plan: Plan) -> None:
         deployment = plan.deployment()
-        if isinstance(deployment.service, expected.AppEngineService):
+        if isinstance(deployment.service, resources.AppEngineService):
             assert not plan.all("google_artifact_registry_repository")
             return
         repository = plan.one("google_artifact_registry_repository")
@@ -122,11 +122,11 @@ class TestMemorystore:
         answers = {"deploy": "terraform", "store": "memorystore"}
         plan = Plan.of(render(infrastructure, tmp_path / "project", answers), tmp_path / "work")
         instance = plan.one("google_redis_instance")
-        url = expected.run_store_secret(
+        url = stores.run_store_secret(
             instance["host"],
             instance["port"],
             instance["auth_string"],
-            expected.CA_FILES["cloud-run"],
+            stores.CA_FILES["cloud-run"],
         )
         data = {
             version["secret"].rpartition("/")[2]: version["secret_data"]
@@ -136,7 +136,7 @@ class TestMemorystore:
         authorities = "\n".join(each["cert"] for each in instance["server_ca_certs"])
         assert data == {
             names["RUN_STORE_URL"]: url,
-            names[expected.CA_FILES["cloud-run"]]: authorities,
+            names[stores.CA_FILES["cloud-run"]]: authorities,
         }
 
 
