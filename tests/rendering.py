@@ -6,11 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import copier
 import pytest
+from copier._main import Worker
+from copier._template import load_template_config
 from jinja2 import Environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,11 +86,13 @@ def render(
 def quick_renders() -> Iterator[None]:
     """Make many renders in one process quick, and their results no different.
 
-    Copier compiles the name of each file anew for each project, and asks git about each file that
-    it writes, though a new folder is in no repository.
+    For each file that it writes, Copier renders every part of the path, which here has nothing to
+    render but in the answers file's, works out the latter's path, and asks git, though a new folder
+    is in no repository. It compiles each expression anew for each project.
     """
-    compiled = dict[object, Any]()
-    compile_anew = Environment.compile
+    compiled, paths = dict[object, Any](), dict[str, Path]()
+    compile_anew, render_string = Environment.compile, Worker._render_string
+    find_path = vars(Worker)["answers_relpath"].fget
 
     def compile_once(self: Environment, source: Any, *arguments: Any) -> Any:
         key = (source, *arguments)
@@ -95,9 +100,22 @@ def quick_renders() -> Iterator[None]:
             compiled[key] = compile_anew(self, source, *arguments)
         return compiled[key]
 
+    def render_expressions(self: Worker, string: str, **context: Any) -> str:
+        is_plain = isinstance(string, str) and "{" not in string
+        return string if is_plain else render_string(self, string, **context)
+
+    def path_of_answers(self: Worker) -> Path:
+        name = str(self.answers_file or self.template.answers_relpath)
+        if name not in paths:
+            paths[name] = find_path(self)
+        return paths[name]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "compile", compile_once)
+        patch.setattr(Worker, "_render_string", render_expressions)
+        patch.setattr(Worker, "answers_relpath", property(path_of_answers))
         patch.setattr("copier._main.is_git_available", lambda: False)
+        patch.setattr("copier._template.load_template_config", cache(load_template_config))
         yield
 
 

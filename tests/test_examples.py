@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from tests import matrix
+from tests.closures import is_proven_by
 from tests.conftest import Render
 from tests.rendering import ROOT, files_of, render, run
 
@@ -55,7 +56,28 @@ def test_a_second_render_is_the_same_byte_for_byte(
 @pytest.mark.slow
 @every_example
 def test_its_own_tests_pass(template: Path, tmp_path: Path, path: Path) -> None:
-    """But for those of the stores, which no answer changes: they are run in place."""
+    """But for those of the stores and those that no answer changes: these are run in place."""
     project = render(template, tmp_path / "project", answers_of(path))
-    options = ("-q", "-n", "2", "-p", "no:cacheprovider", "--ignore=tests/conformance")
-    run(project, "pytest", *options, "-k", LOCAL)
+    here, in_place = sources_of(project), sources_of(template / "template")
+    same = [
+        each for each in here if each.startswith("tests/") and is_proven_by(each, here, in_place)
+    ]
+    ignored = [f"--ignore={each}" for each in ("tests/conformance", *same)]
+    run(project, "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-k", LOCAL, *ignored)
+
+
+def sources_of(folder: Path) -> dict[str, str]:
+    """The Python files of a project by their paths."""
+    files = files_of(folder)
+    return {path: text.decode() for path, text in files.items() if path.endswith(".py")}
+
+
+def test_few_tests_are_left_out(template: Path, tmp_path: Path) -> None:
+    """What is the same everywhere is, and what depends on answers or starts something is not."""
+    project = render(template, tmp_path / "project", {"framework": "flask"})
+    here, in_place = sources_of(project), sources_of(template / "template")
+    proven = {each for each in here if is_proven_by(each, here, in_place)}
+    assert {"tests/test_schedule.py", "tests/test_record.py"} <= proven
+    assert proven.isdisjoint(
+        {"tests/test_service.py", "tests/test_defaults.py", "tests/http/test_crash.py"}
+    )

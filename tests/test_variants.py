@@ -1,11 +1,15 @@
-"""Every variant: its files parse, show no trace of the template, and pass their own checks."""
+"""Every variant: its files parse, show no trace of the template, and pass their own checks.
+
+Its tests are run in the template's folder, and by the examples.
+"""
 
 import ast
+import hashlib
 import os
 import re
 import shutil
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,13 +17,11 @@ import pytest
 import yaml
 
 from tests import matrix
-from tests.rendering import files_of, quick_renders, render, run
+from tests.closures import lacking
+from tests.rendering import ROOT, files_of, quick_renders, render, run
 
 every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
 """Mark: a test of each selection of files, with text-only answers in turn."""
-
-every_pair = pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
-"""Mark: a test of as many variants as it takes for every two answers to meet."""
 
 # The words by which a reader would notice a variant, and the answers with which they belong there:
 # the Functions Framework is made of Flask and gunicorn, and a workflow keeps records in Firestore.
@@ -111,24 +113,43 @@ def traces(path: str, text: str) -> set[tuple[str, str]]:
     }
 
 
+@pytest.fixture(scope="session")
+def is_first(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bool]:
+    """Whether nobody has asked about a text before, in any of the processes that run the tests."""
+    base = tmp_path_factory.getbasetemp()
+    seen = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "seen-texts"
+    seen.mkdir(exist_ok=True)
+
+    def claim(text: str) -> bool:
+        try:
+            (seen / hashlib.sha256(text.encode()).hexdigest()).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    return claim
+
+
+@pytest.fixture(scope="session")
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all variants, which have their libraries in common."""
+    return tmp_path_factory.mktemp("mypy-cache")
+
+
 @cache
-def own_imports(text: str) -> set[str]:
-    """The modules that a Python file imports from its own project."""
-    found = set[str]()
-    for node in ast.walk(ast.parse(text)):
-        match node:
-            case ast.Import(names):
-                found |= {each.name for each in names}
-            case ast.ImportFrom(module=str(module), names=names):
-                # What is imported from a package may be a module, or a name in it.
-                found |= {module}
-    return {name for name in found if name.split(".")[0] in ("app", "dev", "tests")}
+def in_place(path: str) -> str | None:
+    """The text of a file in the template's folder, which is linted, typed and tested there."""
+    source = ROOT / "template" / path
+    return source.read_text() if source.exists() else None
 
 
-def is_there(module: str, paths: Collection[str]) -> bool:
-    """Whether a project has a module, or a folder of that name."""
-    path = module.replace(".", "/")
-    return f"{path}.py" in paths or any(each.startswith(f"{path}/") for each in paths)
+def shape(text: str) -> str:
+    """A Python file but for its texts, which have no effect on whether its types are right."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
+            node.value = type(node.value)()
+    return f"shape {ast.dump(tree)}"
 
 
 class TestMatrix:
@@ -162,7 +183,13 @@ def quick() -> Iterator[None]:
 class TestEveryVariant:
     @every_variant
     def test_every_file_is_in_order(
-        self, template: Path, tmp_path: Path, subtests: pytest.Subtests, answers: matrix.Answers
+        self,
+        template: Path,
+        tmp_path: Path,
+        subtests: pytest.Subtests,
+        is_first: Callable[[str], bool],
+        mypy_cache: Path,
+        answers: matrix.Answers,
     ) -> None:
         project = render(template, tmp_path / "project", dict(answers))
         files = texts(project)
@@ -177,38 +204,20 @@ class TestEveryVariant:
                 if TRACES[question][word].isdisjoint(answers.values())
             }
             assert not unchosen
+        code = {path: text for path, text in files.items() if path.endswith(".py")}
         with subtests.test("what a file imports from its project is there"):
-            lacking = {
-                (path, module)
-                for path, text in files.items()
-                if path.endswith(".py")
-                for module in own_imports(text)
-                if not is_there(module, files)
-            }
-            assert not lacking
+            missing = {path: lacking(text, files) for path, text in code.items()}
+            assert not {path: modules for path, modules in missing.items() if modules}
+        with subtests.test("lint and format find nothing"):
+            # Of a text that is the same in many variants, they are asked once.
+            if unseen := [path for path, text in code.items() if is_first(f"{path} {text}")]:
+                run(project, "ruff", "check", "--no-cache", *unseen)
+                run(project, "ruff", "format", "--check", "--no-cache", *unseen)
+        with subtests.test("types are right"):
+            # Where every file is one of the template's, and nothing is lacking, they are right
+            # because they are in the template's folder. The others are few.
+            rendered = [path for path, text in code.items() if text != in_place(path)]
+            if [path for path in rendered if is_first(f"{path} {shape(code[path])}")]:
+                run(project, "mypy", "--cache-dir", os.fspath(mypy_cache))
         # The tests render hundreds of projects, and nobody looks at them again.
         shutil.rmtree(project)
-
-
-class TestEveryPair:
-    @every_pair
-    def test_lint_and_format_find_nothing(
-        self, template: Path, tmp_path: Path, answers: matrix.Answers
-    ) -> None:
-        project = render(template, tmp_path / "project", dict(answers))
-        run(project, "ruff", "check", "--no-cache")
-        run(project, "ruff", "format", "--check", "--no-cache")
-
-    @pytest.mark.slow
-    @every_pair
-    def test_types_are_right(
-        self,
-        template: Path,
-        tmp_path: Path,
-        answers: matrix.Answers,
-        tmp_path_factory: pytest.TempPathFactory,
-    ) -> None:
-        """The cache is shared by the variants, which have their libraries in common."""
-        project = render(template, tmp_path / "project", dict(answers))
-        cache = tmp_path_factory.getbasetemp() / "mypy-cache"
-        run(project, "mypy", "--cache-dir", os.fspath(cache))
