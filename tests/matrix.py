@@ -23,6 +23,7 @@ def questionnaire() -> dict[str, Any]:
     return loaded
 
 
+@cache
 def questions() -> dict[str, dict[str, Any]]:
     """The questions by name, in the order in which they are asked."""
     return {name: item for name, item in questionnaire().items() if not name.startswith("_")}
@@ -59,11 +60,19 @@ def jinja_macros(path: str) -> Any:
 @cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
-    environment = _environment()
-    read = set[str]()
-    for pattern in questionnaire()["_exclude"]:
-        read |= meta.find_undeclared_variables(environment.parse(pattern))
+    read = {name for pattern in questionnaire()["_exclude"] for name in _read_by(pattern)}
     return [name for name in choice_questions() if name in read]
+
+
+def _rendered(source: str, answers: Answers) -> str:
+    """A text of the questionnaire with these answers, worked out once for those that it reads."""
+    return _rendered_once(source, tuple((name, answers.get(name)) for name in _read_by(source)))
+
+
+@cache
+def _rendered_once(source: str, answers: tuple[tuple[str, str | None], ...]) -> str:
+    given = {name: value for name, value in answers if value is not None}
+    return _compiled(source).render(given)
 
 
 @cache
@@ -71,16 +80,22 @@ def _compiled(source: str) -> jinja2.Template:
     return _environment().from_string(source)
 
 
+@cache
+def _read_by(source: str) -> list[str]:
+    environment = _environment()
+    return sorted(meta.find_undeclared_variables(environment.parse(source)))
+
+
 def is_asked(question: str, answers: Answers) -> bool:
     """Whether a question is asked after these answers."""
     when = str(questions()[question].get("when", True))
-    return _compiled(when).render(answers).strip() != "False"
+    return _rendered(when, answers).strip() != "False"
 
 
 def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
     """Whether a choice cannot be made beside the others."""
     return any(
-        _compiled(choice.get("validator", "")).render(answers)
+        _rendered(choice.get("validator", ""), answers)
         for choice in questions()[question]["choices"].values()
         if isinstance(choice, dict) and choice["value"] == answer
     )
@@ -113,8 +128,8 @@ def _selections() -> dict[str, list[Answers]]:
 def _left_out(values: tuple[str, ...]) -> str:
     """The files that the answers to the questions about files leave out, as patterns."""
     answers = dict(zip(file_questions(), values, strict=True))
-    patterns = [_compiled(text) for text in questionnaire()["_exclude"]]
-    return "\n".join(one.render(answers, _copier_operation="copy") for one in patterns)
+    answers |= {"_copier_operation": "copy"}
+    return "\n".join(_rendered(pattern, answers) for pattern in questionnaire()["_exclude"])
 
 
 def possible() -> list[Answers]:
@@ -195,7 +210,7 @@ def with_defaults(answers: Answers) -> Answers:
 
 def default_of(name: str, answers: Answers) -> str:
     """The default of a question after the answers to those before it."""
-    return _compiled(questions()[name]["default"]).render(answers)
+    return _rendered(questions()[name]["default"], answers)
 
 
 def impossible_pairs() -> list[Answers]:
