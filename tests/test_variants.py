@@ -4,15 +4,14 @@ import ast
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests import matrix
+from tests.forms import fault_of_form
 from tests.rendering import files_of, quick_renders, render, run
 
 every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
@@ -73,31 +72,6 @@ def texts(project: Path) -> dict[str, str]:
 
 
 # Most files are the same in many variants: what one says of itself is found out once.
-
-
-@cache
-def fault_of_form(path: str, text: str) -> str | None:
-    """Why a file does not parse, is untidy, or shows that it comes from a template."""
-    try:
-        match Path(path).suffix:
-            case ".py":
-                ast.parse(text, path)
-            case ".toml":
-                tomllib.loads(text)
-            case ".yml" | ".yaml":
-                yaml.safe_load(text)
-    except (SyntaxError, ValueError, yaml.YAMLError) as error:
-        return f"it does not parse: {error}"
-    # ${#name} is bash, for the length of a value.
-    if path.endswith(".jinja") or re.search(r"\{%|%\}|(?<!\$)\{#|#\}|\{\{ ", text):
-        return "the template shows"
-    if text and (not text.endswith("\n") or text.endswith("\n\n")):
-        return "it does not end with one newline"
-    if re.search(r"[ \t]\n", text):
-        return "a line ends with a space"
-    if re.search("\n{4}" if path.endswith(".py") else "\n{3}", text):
-        return "there are stray blank lines"
-    return None
 
 
 @cache
