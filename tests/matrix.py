@@ -56,13 +56,15 @@ def jinja_macros(path: str) -> Any:
     return _environment().get_template(path).module
 
 
+def names_in(text: str) -> set[str]:
+    """The questions whose answers a text in Jinja reads."""
+    return meta.find_undeclared_variables(_environment().parse(text)) & questions().keys()
+
+
 @cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
-    environment = _environment()
-    read = set[str]()
-    for pattern in questionnaire()["_exclude"]:
-        read |= meta.find_undeclared_variables(environment.parse(pattern))
+    read = set[str]().union(*map(names_in, questionnaire()["_exclude"]))
     return [name for name in choice_questions() if name in read]
 
 
@@ -169,6 +171,14 @@ def every_two(every: list[Answers], *groups: Sequence[str]) -> list[Answers]:
     for answers in every:
         first.setdefault(frozenset(item for item in answers.items() if item[0] in asked), answers)
     return covering(pairs_in(every, *groups), list(first.values()))
+
+
+def one_of_every(names: Sequence[str]) -> list[Answers]:
+    """A variant for each combination of answers to these questions."""
+    first = dict[tuple[str | None, ...], Answers]()
+    for answers in possible():
+        first.setdefault(tuple(answers.get(name) for name in names), answers)
+    return list(first.values())
 
 
 def one_of_each(sets: Iterable[list[Answers]], missing: set[Pair]) -> list[Answers]:

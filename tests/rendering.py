@@ -58,6 +58,20 @@ def questionnaire_alone(destination: Path) -> Path:
     return destination
 
 
+def part(template: Path, destination: Path, *paths: str) -> Path:
+    """Copy the questionnaire with these of the template's files and folders, to render sooner."""
+    shutil.copy(template / "copier.yml", destination)
+    shutil.copytree(template / "hooks", destination / "hooks")
+    for path in (*paths, "{{ _copier_conf.answers_file }}.jinja"):
+        source, target = template / "template" / path, destination / "template" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target)
+        else:
+            shutil.copy(source, target)
+    return destination
+
+
 def render(
     template: Path, project: Path, answers: dict[str, Any] | None = None, version: str = "HEAD"
 ) -> Path:
