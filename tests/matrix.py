@@ -79,6 +79,22 @@ def is_asked(question: str, answers: Answers) -> bool:
     return _compiled(when).render(answers).strip() != "False"
 
 
+def refusal(question: str, answer: object) -> str:
+    """What the questionnaire says against an answer, while all others are as offered."""
+    full = {**defaults(), question: answer}
+    return _compiled(questions()[question]["validator"]).render(full).strip()
+
+
+@cache
+def defaults() -> dict[str, Any]:
+    """The answers of one who takes every one as it is offered."""
+    full = dict[str, Any]()
+    for name, item in questions().items():
+        offered = _compiled(str(item["default"])).render(full).strip()
+        full[name] = int(offered) if item["type"] == "int" else offered
+    return full
+
+
 def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
     """Whether a choice cannot be made beside the others."""
     return any(
