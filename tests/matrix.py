@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 import yaml
-from jinja2 import meta
+from jinja2 import meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from tests.rendering import ROOT
@@ -56,9 +56,14 @@ def jinja_macros(path: str) -> Any:
     return _environment().get_template(path).module
 
 
+def parsed(text: str) -> nodes.Template:
+    """A text in Jinja, as its parts."""
+    return _environment().parse(text)
+
+
 def names_in(text: str) -> set[str]:
     """The questions whose answers a text in Jinja reads."""
-    return meta.find_undeclared_variables(_environment().parse(text)) & questions().keys()
+    return meta.find_undeclared_variables(parsed(text)) & questions().keys()
 
 
 @cache

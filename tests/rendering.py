@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import copier
 import pytest
+import yaml
 from jinja2 import Environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,14 +74,25 @@ def part(template: Path, destination: Path, *paths: str) -> Path:
     return destination
 
 
+@cache
+def _asked(template: Path) -> set[str]:
+    """The names of a template's questions."""
+    return {
+        name for name in yaml.safe_load((template / "copier.yml").read_text()) if name[0] != "_"
+    }
+
+
 def render(
     template: Path, project: Path, answers: dict[str, Any] | None = None, version: str = "HEAD"
 ) -> Path:
     """Render a version of the template with the answers given and the defaults of all others.
 
     Raises:
-        ValueError: an answer is refused; the message is the one that a user reads.
+        ValueError: an answer is refused; the message is the one that a user reads. Or no question
+            asks for it, which Copier would not say.
     """
+    if unknown := set(answers or ()) - _asked(template):
+        raise ValueError(f"no question asks for: {', '.join(unknown)}")
     copier.run_copy(
         str(template),
         project,
