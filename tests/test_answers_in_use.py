@@ -37,11 +37,12 @@ def referred_to(path: Path) -> set[str]:
     """The files that a file of Jinja includes or imports, whatever the choices are."""
     found = set[str]()
     tree = matrix.parsed(read(path))
-    for kind in (nodes.Include, nodes.FromImport):
-        for node in tree.find_all(kind):
-            name = node.template
-            parts = name.nodes if isinstance(name, nodes.Concat) else [name]
-            found |= {"".join(each) for each in itertools.product(*map(values_of, parts))}
+    every: list[nodes.Include | nodes.FromImport]
+    every = [*tree.find_all(nodes.Include), *tree.find_all(nodes.FromImport)]
+    for node in every:
+        name = node.template
+        parts = name.nodes if isinstance(name, nodes.Concat) else [name]
+        found |= {"".join(each) for each in itertools.product(*map(values_of, parts))}
     return found
 
 

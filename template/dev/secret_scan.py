@@ -1,7 +1,7 @@
 """`python -m dev.secret_scan [FILE ...]`: does a file hold what looks like a secret?
 
-Without a FILE, all files in git are looked through. A line that only looks like one gets the comment
-`pragma: allowlist secret`. Nothing is sent anywhere: whether a key works is not tried.
+Without a FILE, all files in git are looked through. A line that only looks like a secret gets the
+comment `pragma: allowlist secret`. Nothing is sent anywhere: whether a key works is not tried.
 """
 
 import subprocess

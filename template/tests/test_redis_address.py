@@ -114,7 +114,8 @@ def test_that_is_refused_is_shown_without_its_password(url: str) -> None:
 
 
 def test_password_is_in_no_representation() -> None:
-    assert "hidden" not in repr(Address.parse("redis://user:hidden@host"))  # pragma: allowlist secret
+    address = Address.parse("redis://user:hidden@host")  # pragma: allowlist secret
+    assert "hidden" not in repr(address)
 
 
 @pytest.mark.parametrize("scheme", ["redis", "rediss"])
