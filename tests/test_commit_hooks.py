@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import matrix
-from tests.rendering import clean_environment, commit, git, part, render, share_tools
+from tests.rendering import ROOT, clean_environment, commit, git, part, render, share_tools
 
 PRE_COMMIT = (sys.executable, "-m", "pre_commit")
 CONFIGURATION = ".pre-commit-config.yaml.jinja"
@@ -102,14 +102,26 @@ def test_every_kind_and_deployment_has_the_hooks_that_it_can_run(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
-def test_no_file_of_the_template_looks_like_a_secret() -> None:
-    """The secret scan, which CI and the hooks do, passes before an owner has written a line."""
-    done = subprocess.run(
+def scan(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the secret scan over what is in git in a folder."""
+    return subprocess.run(
         [sys.executable, "-m", "dev.secret_scan"],
-        cwd=Path(__file__).parent.parent / "template",
-        capture_output=True,
+        cwd=folder,
+        env=clean_environment() | {"PYTHONPATH": os.fspath(ROOT / "template")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+
+
+class TestSecretScan:
+    @pytest.mark.slow
+    def test_no_file_of_the_template_looks_like_a_secret(self) -> None:
+        """So CI and the hooks pass before an owner has written a line."""
+        done = scan(ROOT / "template")
+        assert done.returncode == 0, done.stdout
+
+    def test_without_git_it_says_what_to_do(self, tmp_path: Path) -> None:
+        done = scan(tmp_path)
+        assert (done.returncode, "git init" in done.stdout) == (2, True)
