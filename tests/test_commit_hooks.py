@@ -19,8 +19,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 # Hook -> a fault that it has to refuse: a file, what is written at its end, and what is said.
 FAULTS = {
     "lint": ("app/urls.py", '\n\nprint("planted")\n', "app/urls.py"),
-    "format": ("app/logs.py", "\nPLANTED = 'text'\n", "app/logs.py"),
-    "types": ("app/shutdown.py", '\n\nPLANTED: int = "text"\n', "app/shutdown.py"),
+    "format": ("app/logs.py", "\n\n\n\n# Planted.\n", "app/logs.py"),
+    "types": ("main.py", '\n\nPLANTED: int = "text"\n', "main.py"),
     "deployment": ("deploy/steps.sh", "echo $planted\n", "deploy/steps.sh"),
     "retries": ("app/defaults.py", "\nLEASE_SECONDS = 3600\n", "LEASE_SECONDS"),
     "secrets": ("notes.txt", "-----BEGIN PRIVATE KEY-----\n", "notes.txt"),

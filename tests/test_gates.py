@@ -25,12 +25,12 @@ class Fault:
 
 
 END = r"\Z"
-LOGS = "app/logs.py"
+MAIN = "main.py"
 
 EVERYWHERE = {
-    "type": Fault(LOGS, END, '\n\nPLANTED: int = "text"\n', LOGS, "Incompatible types"),
-    "lint": Fault(LOGS, END, '\nprint("planted")\n', LOGS, "T201"),
-    "format": Fault(LOGS, END, "\nPLANTED = 'text'\n", LOGS, "would be reformatted"),
+    "type": Fault(MAIN, END, '\n\nPLANTED: int = "text"\n', MAIN, "Incompatible types"),
+    "lint": Fault(MAIN, END, '\nprint("planted")\n', MAIN, "T201"),
+    "format": Fault(MAIN, END, "\nPLANTED = 'text'\n", MAIN, "would be reformatted"),
 }
 GCLOUD = {"shell": Fault("deploy/steps.sh", END, "echo $x\n", "deploy/steps.sh", "SC2086")}
 TERRAFORM = {

@@ -148,6 +148,7 @@ def jq() -> None:
         pytest.skip("jq is not installed")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("jq")
 def test_one_issue_is_opened_renewed_and_closed(repository: Repository) -> None:
     repository.open_issue("Something else")
