@@ -1,13 +1,13 @@
 # `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast check bench format defaults lock
+.PHONY: help install demo test test-fast check audit bench format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
-DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
+DEFAULT_RENDERS := .gitignore Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
 	deploy/config.sh infra/answers.auto.tfvars infra/job.tf infra/scope.tf infra/service.tf \
 	infra/cloudbuild.yaml
 
@@ -38,6 +38,10 @@ check: $(READY) ## Check style, format and types, of the template's code and of 
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
 	cd template && ../$(PYTHON) -m mypy
+
+audit: $(READY) ## Look the libraries and the actions up in vulnerability databases
+	$(PYTHON) -m pip_audit --disable-pip --require-hashes --requirement requirements.lock
+	.venv/bin/zizmor --persona pedantic .github template/.github
 
 bench: $(READY) ## Measure cold starts, per framework and store
 	$(PYTHON) benchmarks/cold_start.py

@@ -1,6 +1,8 @@
 """What the template's own tests share."""
 
 import itertools
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,3 +35,21 @@ def rendered(questionnaire: Path, tmp_path: Path) -> Render:
         return render(questionnaire, tmp_path / f"project-{next(numbers)}", answers)
 
     return new
+
+
+@pytest.fixture(scope="session")
+def terraform() -> str:
+    """The path of Terraform; without it, its tests are skipped, and fail where it is required."""
+    path = shutil.which("terraform")
+    if path is None:
+        missing = "terraform is not installed"
+        if os.environ.get("REQUIRE_STORES"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return path
+
+
+@pytest.fixture(scope="session")
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all projects, which have their libraries in common."""
+    return tmp_path_factory.mktemp("mypy-cache")

@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 import yaml
-from jinja2 import meta
+from jinja2 import meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from tests.rendering import ROOT
@@ -57,10 +57,20 @@ def jinja_macros(path: str) -> Any:
     return _environment().get_template(path).module
 
 
+def parsed(text: str) -> nodes.Template:
+    """A text in Jinja, as its parts."""
+    return _environment().parse(text)
+
+
+def names_in(text: str) -> set[str]:
+    """The questions whose answers a text in Jinja reads."""
+    return set(_read_by(text)) & questions().keys()
+
+
 @cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
-    read = {name for pattern in questionnaire()["_exclude"] for name in _read_by(pattern)}
+    read = set[str]().union(*map(names_in, questionnaire()["_exclude"]))
     return [name for name in choice_questions() if name in read]
 
 
@@ -82,14 +92,29 @@ def _compiled(source: str) -> jinja2.Template:
 
 @cache
 def _read_by(source: str) -> list[str]:
-    environment = _environment()
-    return sorted(meta.find_undeclared_variables(environment.parse(source)))
+    return sorted(meta.find_undeclared_variables(parsed(source)))
 
 
 def is_asked(question: str, answers: Answers) -> bool:
     """Whether a question is asked after these answers."""
     when = str(questions()[question].get("when", True))
     return _rendered(when, answers).strip() != "False"
+
+
+def refusal(question: str, answer: object) -> str:
+    """What the questionnaire says against an answer, while all others are as offered."""
+    full = {**defaults(), question: answer}
+    return _compiled(questions()[question]["validator"]).render(full).strip()
+
+
+@cache
+def defaults() -> dict[str, Any]:
+    """The answers of one who takes every one as it is offered."""
+    full = dict[str, Any]()
+    for name, item in questions().items():
+        offered = _compiled(str(item["default"])).render(full).strip()
+        full[name] = int(offered) if item["type"] == "int" else offered
+    return full
 
 
 def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
@@ -184,6 +209,14 @@ def every_two(every: list[Answers], *groups: Sequence[str]) -> list[Answers]:
     for answers in every:
         first.setdefault(frozenset(item for item in answers.items() if item[0] in asked), answers)
     return covering(pairs_in(every, *groups), list(first.values()))
+
+
+def one_of_every(names: Sequence[str]) -> list[Answers]:
+    """A variant for each combination of answers to these questions."""
+    first = dict[tuple[str | None, ...], Answers]()
+    for answers in possible():
+        first.setdefault(tuple(answers.get(name) for name in names), answers)
+    return list(first.values())
 
 
 def one_of_each(sets: Iterable[list[Answers]], missing: set[Pair]) -> list[Answers]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import copier
 import pytest
+import yaml
 from copier._main import Worker
 from copier._template import load_template_config
 from jinja2 import Environment
@@ -61,14 +62,39 @@ def questionnaire_alone(destination: Path) -> Path:
     return destination
 
 
+def part(template: Path, destination: Path, *paths: str) -> Path:
+    """Copy the questionnaire with these of the template's files and folders, to render sooner."""
+    shutil.copy(template / "copier.yml", destination)
+    shutil.copytree(template / "hooks", destination / "hooks")
+    for path in (*paths, "{{ _copier_conf.answers_file }}.jinja"):
+        source, target = template / "template" / path, destination / "template" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target)
+        else:
+            shutil.copy(source, target)
+    return destination
+
+
+@cache
+def _asked(template: Path) -> set[str]:
+    """The names of a template's questions."""
+    return {
+        name for name in yaml.safe_load((template / "copier.yml").read_text()) if name[0] != "_"
+    }
+
+
 def render(
     template: Path, project: Path, answers: dict[str, Any] | None = None, version: str = "HEAD"
 ) -> Path:
     """Render a version of the template with the answers given and the defaults of all others.
 
     Raises:
-        ValueError: an answer is refused; the message is the one that a user reads.
+        ValueError: an answer is refused; the message is the one that a user reads. Or no question
+            asks for it, which Copier would not say.
     """
+    if unknown := set(answers or ()) - _asked(template):
+        raise ValueError(f"no question asks for: {', '.join(unknown)}")
     copier.run_copy(
         str(template),
         project,
@@ -145,3 +171,12 @@ def run(project: Path, *arguments: str) -> None:
         command, cwd=project, env=clean_environment(), capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def share_tools(project: Path) -> None:
+    """Give a project this environment in the place of one of its own, as if it were installed."""
+    environment = project / ".venv"
+    environment.mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (environment / name).symlink_to(Path(sys.prefix, name))
+    (environment / ".ready").touch()

@@ -116,7 +116,7 @@ class TestFirstSteps:
 
     def test_help_lists_the_commands(self, project: Path, machine: dict[str, str]) -> None:
         listed = make(project, machine, "help")
-        for command in ("install", "test", "check", "serve", "simulate", "runs"):
+        for command in ("install", "test", "check", "audit", "serve", "simulate", "runs"):
             assert f"make {command} " in listed
 
     def test_it_serves_and_runs_a_run_once(self, project: Path, machine: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import copier
 import pytest
 import yaml
 
+from tests import matrix
 from tests.rendering import clean_environment, commit, git, render, snapshot
 
 OWNED = ("app/job.py", "tests/test_job.py")
@@ -41,6 +42,7 @@ def project(releases: Path, tmp_path: Path) -> Path:
 
 def update(project: Path, **answers: str) -> None:
     """Bring the project to the template's newest release."""
+    assert answers.keys() <= matrix.questions().keys()
     copier.run_update(
         project,
         data=answers,

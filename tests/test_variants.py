@@ -8,16 +8,15 @@ import hashlib
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests import matrix
 from tests.closures import lacking
+from tests.forms import fault_of_form
 from tests.rendering import ROOT, files_of, quick_renders, render, run
 
 every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
@@ -78,31 +77,6 @@ def texts(project: Path) -> dict[str, str]:
 
 
 @cache
-def fault_of_form(path: str, text: str) -> str | None:
-    """Why a file does not parse, is untidy, or shows that it comes from a template."""
-    try:
-        match Path(path).suffix:
-            case ".py":
-                ast.parse(text, path)
-            case ".toml":
-                tomllib.loads(text)
-            case ".yml" | ".yaml":
-                yaml.safe_load(text)
-    except (SyntaxError, ValueError, yaml.YAMLError) as error:
-        return f"it does not parse: {error}"
-    # ${#name} is bash, for the length of a value.
-    if path.endswith(".jinja") or re.search(r"\{%|%\}|(?<!\$)\{#|#\}|\{\{ ", text):
-        return "the template shows"
-    if text and (not text.endswith("\n") or text.endswith("\n\n")):
-        return "it does not end with one newline"
-    if re.search(r"[ \t]\n", text):
-        return "a line ends with a space"
-    if re.search("\n{4}" if path.endswith(".py") else "\n{3}", text):
-        return "there are stray blank lines"
-    return None
-
-
-@cache
 def traces(path: str, text: str) -> set[tuple[str, str]]:
     """The words of variants that show in a file, with the question that each is about."""
     return {
@@ -128,12 +102,6 @@ def is_first(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bool]:
         return True
 
     return claim
-
-
-@pytest.fixture(scope="session")
-def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all variants, which have their libraries in common."""
-    return tmp_path_factory.mktemp("mypy-cache")
 
 
 @cache

@@ -227,7 +227,7 @@ class TestRunStoreUrl:
         "rest",
         [
             "://:hidden@host/1",
-            "://user:hidden@host/runs.db",
+            "://user:hidden@host/runs.db",  # pragma: allowlist secret
             "://:pa[hidden]ss@h",
             "://:hidden\uff0fx@h",
             ":hidden@10.0.0.3:6379",

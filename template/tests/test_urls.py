@@ -33,7 +33,7 @@ def test_place_with_a_colon_needs_no_port() -> None:
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("x://user:hidden@h:1/2?a=b", "x://***@h:1/2?a=b"),
+        ("x://user:hidden@h:1/2?a=b", "x://***@h:1/2?a=b"),  # pragma: allowlist secret
         ("x://:hid@hidden@h", "x://***@h"),
         ("x://h/a@b?c=d@e", "x://h/a@b?c=d@e"),
         ("x:///path", "x:///path"),

@@ -4,7 +4,7 @@ from app.dedup.stores.redis.address import Address
 from app.settings import Settings
 from tests.gcloud.conftest import Deploy
 
-PASSWORD = "a-password"
+PASSWORD = "a-password"  # pragma: allowlist secret
 
 
 def test_the_service_trusts_the_certificates_that_it_gets(deployed: Deploy) -> None:

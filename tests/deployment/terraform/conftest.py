@@ -1,6 +1,5 @@
 """What the tests of deployment files share."""
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -37,18 +36,6 @@ EDGES: dict[str, dict[str, Any]] = {
         "retention": 24,
     },
 }
-
-
-@pytest.fixture(scope="session")
-def terraform() -> str:
-    """The path of Terraform; without it, its tests are skipped, and fail where it is required."""
-    path = shutil.which("terraform")
-    if path is None:
-        missing = "terraform is not installed"
-        if os.environ.get("REQUIRE_STORES"):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return path
 
 
 def _seen_by_terraform() -> list[matrix.Answers]:
