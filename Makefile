@@ -6,6 +6,7 @@
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
 PYTHON := .venv/bin/python
 READY := .venv/.ready
+LOCAL := not firestore and not spanner and not redis
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
 DEFAULT_RENDERS := .gitignore Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
 	deploy/config.sh infra/answers.auto.tfvars infra/job.tf infra/scope.tf infra/service.tf \
@@ -29,8 +30,9 @@ test: $(READY) ## Run every test: the template's code in place, then the templat
 	cd template && ../$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
 	$(PYTHON) -m pytest -n auto --dist worksteal $(ARGS)
 
-test-fast: $(READY) ## Run the tests that need no whole project
-	cd template && ../$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
+test-fast: $(READY) ## Run the tests that need no server, no emulator and no whole project
+	cd template && ../$(PYTHON) -m pytest -n auto --dist worksteal -k "$(LOCAL)" \
+		$(addprefix --ignore=tests/,gcloud http infra simulator) $(ARGS)
 	$(PYTHON) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 check: $(READY) ## Check style, format and types, of the template's code and of the tests

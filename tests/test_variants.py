@@ -19,7 +19,23 @@ from tests.closures import lacking
 from tests.forms import fault_of_form
 from tests.rendering import ROOT, files_of, quick_renders, render, run
 
-every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
+
+def _quick(variants: list[matrix.Answers]) -> list[matrix.Answers]:
+    """The first variant of each kind."""
+    return list({answers["kind"]: answers for answers in reversed(variants)}.values())
+
+
+every_variant = pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param(
+            answers,
+            id=matrix.name_of(answers),
+            marks=[] if answers in _quick(matrix.variants()) else [pytest.mark.slow],
+        )
+        for answers in matrix.variants()
+    ],
+)
 """Mark: a test of each selection of files, with text-only answers in turn."""
 
 # The words by which a reader would notice a variant, and the answers with which they belong there:

@@ -10,6 +10,8 @@ import pytest
 from tests.deployment.terraform.script_folder import ScriptFolder
 from tests.rendering import ROOT
 
+pytestmark = pytest.mark.slow
+
 APP = {
     "locationId": "us-central",
     "defaultHostname": "my-project.uc.r.appspot.com",

@@ -11,6 +11,8 @@ from tests.deployment.terraform.configuration import PROJECT_NUMBER, Configurati
 from tests.deployment.terraform.planned import Plan
 from tests.rendering import render
 
+pytestmark = pytest.mark.slow
+
 # Terraform reads the project's number and writes its policy as the person who runs it, and that
 # needs an API which gcloud has from elsewhere.
 ITS_OWN_APIS = {"cloudresourcemanager.googleapis.com"}

@@ -11,6 +11,8 @@ from tests.deployment.terraform.configuration import Configuration, RefusedError
 from tests.deployment.terraform.planned import Plan
 from tests.rendering import render
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def configuration(terraform_project: Path) -> Configuration:

@@ -11,6 +11,8 @@ import pytest
 from tests.deployment.terraform.script_folder import ScriptFolder
 from tests.rendering import clean_environment, render
 
+pytestmark = pytest.mark.slow
+
 DIGEST = "us-central1-docker.pkg.dev/my-project/nightly-report/nightly-report@sha256:" + "1" * 64
 OLDER = DIGEST.replace("1" * 64, "2" * 64)
 
