@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests import matrix
+from tests import matrix, ownership
 from tests.rendering import files_of, quick_renders, render, run
 
 every_variant = pytest.mark.parametrize("answers", matrix.variants(), ids=matrix.name_of)
@@ -186,6 +186,13 @@ class TestEveryVariant:
                 if not is_there(module, files)
             }
             assert not lacking
+        with subtests.test("the README says whose each file is"):
+            whose = ownership.told(files["README.md"])
+            shared = [path for path, _ in ownership.sentinels(files)]
+            assert whose["yours"] == ownership.owned() & files.keys()
+            assert whose["shared"] == set(shared)
+            assert whose["Copier's"] == {".copier-answers.yml"}
+            assert not whose["made"] & files.keys()
         # The tests render hundreds of projects, and nobody looks at them again.
         shutil.rmtree(project)
 

@@ -9,13 +9,15 @@ from tests.support.gcloud import Deployed, Stopped, deploy, first_parts
 ADDED = """\
 own_environment=(REPORTS=nightly "NOTE=two words")
 LEASE_SECONDS=${LEASE_SECONDS:-45}
+RETENTION_SECONDS=${RETENTION_SECONDS:-90000}
 """
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
-    """A deployment with a variable and a lease of the owner's own."""
-    return deploy(tmp_path_factory.mktemp("own"), first_parts(), own=ADDED)
+    """A deployment with settings of the owner's own, of which the environment changes one."""
+    changes = {"RETENTION_SECONDS": "86400"}
+    return deploy(tmp_path_factory.mktemp("own"), first_parts(), changes, own=ADDED)
 
 
 def stopped(folder: Path, own: str) -> str:
@@ -36,9 +38,8 @@ def test_a_value_of_ones_own_goes_before_the_templates(done: Deployed) -> None:
     assert done.environment["LEASE_SECONDS"] == "45"
 
 
-def test_the_environment_goes_before_both(tmp_path: Path) -> None:
-    done = deploy(tmp_path, first_parts(), {"LEASE_SECONDS": "50"}, own=ADDED)
-    assert done.environment["LEASE_SECONDS"] == "50"
+def test_the_environment_goes_before_both(done: Deployed) -> None:
+    assert done.environment["RETENTION_SECONDS"] == "86400"
 
 
 def test_a_variable_that_the_deployment_sets_is_refused(tmp_path: Path) -> None:
