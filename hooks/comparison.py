@@ -124,14 +124,14 @@ class Comparison:
                 yield name, value, after
 
     def _answers(self) -> Iterator[Finding]:
-        examples = dict[tuple[str, object, object], Answers]()
+        changed = dict[tuple[str, object, object], Answers]()
         for variant in self._variants:
             for change in self._changed(variant):
-                examples.setdefault(change, variant.recorded)
-        for (name, value, after), answers in examples.items():
+                changed[change] = self._common(changed.get(change), variant.recorded)
+        for (name, value, after), answers in changed.items():
             made = "nothing" if after is None else after
-            example = _example(answers) if value in self._now.values(name) else ""
-            what = f"an update would turn {name}: {value} into {made}{example}"
+            others = {one: answers[one] for one in answers if one != name}
+            what = f"an update would turn {name}: {value} into {made}{_where(others)}"
             entry = self._entry("choice", f"{name}: {value}")
             if name not in self._now.read_by_default(name) or after is None:
                 yield self._finding(
@@ -145,6 +145,11 @@ class Comparison:
                 )
             yield from self._without_entry(what, "choice", f"{name}: {value}")
 
+    def _common(self, one: Answers | None, other: Answers) -> Answers:
+        """The choices that all projects have of which something is so."""
+        chosen = {name: value for name, value in other.items() if self._then.values(name)}
+        return chosen if one is None else dict(one.items() & chosen.items())
+
     def _paths(self) -> Iterator[Finding]:
         gone, unprotected = dict[str, Answers](), set[str]()
         edited = self._then.owned | {path for path, _ in self._then.sentinels}
@@ -157,9 +162,9 @@ class Comparison:
             lost = self._then.files_for(variant.before) - self._now.files_for(variant.after)
             unprotected |= (lost & edited) - stays
             for path in lost:
-                gone.setdefault(path, variant.recorded)
+                gone[path] = self._common(gone.get(path), variant.recorded)
         for path, answers in sorted(gone.items()):
-            what = f"the file {path} is gone{_example(answers) if path in self._now.paths else ''}"
+            what = f"the file {path} is gone{_where(answers) if path in self._now.paths else ''}"
             if path in unprotected:
                 yield self._finding(
                     f"{what}, and an update would delete what the owner has written in it",
@@ -192,10 +197,10 @@ class Comparison:
                 )
 
 
-def _example(answers: Answers) -> str:
-    """The choices with which something is so, where it is not so with all."""
-    texts = [f"{name}={value}" for name, value in answers.items() if isinstance(value, str)]
-    return f" (for example with {', '.join(texts)})"
+def _where(answers: Answers) -> str:
+    """The choices with which something is so, if it is not so with all."""
+    listed = ", ".join(f"{name}={value}" for name, value in sorted(answers.items()))
+    return f" (with {listed})" if listed else ""
 
 
 def alone(now: Version) -> Iterator[Finding]:

@@ -110,7 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
     told = f"{len(made.now.questions)} questions, {len(made.now.paths)} files"
     compared = ", ".join(made.tags) or "no release, as there is no tag vX.Y.Z yet"
     if made.findings:
-        print(f"{len(made.findings)} breaks of the release contract; compared with {compared}")
+        breaks = "1 break" if len(made.findings) == 1 else f"{len(made.findings)} breaks"
+        print(f"{breaks} of the release contract; compared with {compared}")
         return 1
     print(f"The release contract holds: {told}; compared with {compared}")
     return 0
