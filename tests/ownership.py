@@ -4,11 +4,7 @@ import re
 from collections.abc import Mapping
 
 from tests import matrix
-
-SENTINEL = re.compile(r"(?m)^.*\bYour [a-z ]+ go below this line\b.*$")
-"""A line below which the owner adds, to a file that is the template's otherwise."""
-
-ADDED_FILES = "every file you add"
+from versions import SENTINEL
 
 
 def owned() -> set[str]:

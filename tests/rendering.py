@@ -83,16 +83,18 @@ def render(
 def quick_renders() -> Iterator[None]:
     """Make many renders in one process quick, and their results no different.
 
-    Copier compiles the name of each file anew for each project, and asks git about each file that
-    it writes, though a new folder is in no repository.
+    Copier compiles each text anew for each project, as it copies the template for each; and it asks
+    git about each file that it writes, for systems on which git cannot see which can be executed.
     """
     compiled = dict[object, Any]()
     compile_anew = Environment.compile
 
-    def compile_once(self: Environment, source: Any, *arguments: Any) -> Any:
-        key = (source, *arguments)
+    def compile_once(
+        self: Environment, source: Any, name: str | None = None, filename: Any = None, **how: Any
+    ) -> Any:
+        key = (source, name, *how.items())
         if key not in compiled:
-            compiled[key] = compile_anew(self, source, *arguments)
+            compiled[key] = compile_anew(self, source, name, filename, **how)
         return compiled[key]
 
     with pytest.MonkeyPatch.context() as patch:
