@@ -4,30 +4,36 @@ import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from tests.rendering import quick_renders, render
-from tests.updates.project import Project, State, expected
+from tests.updates.project import Project, State, expected, state_of
 from tests.updates.versions import LATEST, MADE_UP, Answers, Repository
 
 Render = Callable[[str, Answers], Path]
 
 
-@pytest.fixture(scope="package")
+class Start(Protocol):
+    """Start a project of a profile, as a version makes it."""
+
+    def __call__(self, profile: str, version: str = MADE_UP) -> Project: ...
+
+
+class Expect(Protocol):
+    """What a project has to be like in the end, of which the state before its update is given."""
+
+    def __call__(self, answers: Answers, before: State, *places: tuple[str, str]) -> State: ...
+
+
+@pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """The template with its versions."""
+    """The template with its versions, and of its files those that owners or answers change."""
     return Repository(tmp_path_factory.mktemp("versions") / "template")
 
 
-@pytest.fixture
-def quick() -> Iterator[None]:
-    """Update as quickly as one process can."""
-    with quick_renders():
-        yield
-
-
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def rendered_once(
     repository: Repository, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Render]:
@@ -60,11 +66,11 @@ def start(
 
 
 @pytest.fixture
-def expect(rendered_once: Render, tmp_path: Path) -> Callable[..., State]:
+def expect(rendered_once: Render) -> Callable[..., State]:
     """What a project has to be like in the end, of which the state before its update is given."""
 
     def state(answers: Answers, before: State, *places: tuple[str, str]) -> State:
         fresh = rendered_once(LATEST, answers)
-        return expected(fresh, before, set(places), tmp_path / "expected")
+        return expected(state_of(fresh), before, places)
 
     return state

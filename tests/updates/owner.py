@@ -1,6 +1,5 @@
 """The owner of a project: what one adds to shared files, and writes into one's own."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from tests.ownership import owned, sentinels
@@ -55,33 +54,27 @@ ADDED = {
 }
 """Files that the template does not know of."""
 
-Places = set[tuple[str, str]]
 
-
-def places_in(project: Path) -> Places:
+def places_in(project: Path) -> list[tuple[str, str]]:
     """The lines below which the owner can add, each with its file."""
-    files = {
-        path.relative_to(project).as_posix(): path.read_text()
-        for path in project.rglob("*")
-        if path.is_file() and ".git" not in path.relative_to(project).parts
-    }
-    return set(sentinels(files))
+    files = (path for path in project.rglob("*") if path.is_file())
+    texts = {path.relative_to(project).as_posix(): path.read_text() for path in files}
+    return sentinels({path: text for path, text in texts.items() if not path.startswith(".git/")})
 
 
-def add_below(project: Path, places: Iterable[tuple[str, str]]) -> None:
-    """Add what belongs below each of these lines."""
-    for path, line in places:
-        purpose = line.partition("Your ")[2].partition(" go below")[0]
-        file = project / path
-        text = file.read_text()
-        assert text.count(f"{line}\n") == 1, (path, line)
-        file.write_text(text.replace(f"{line}\n", f"{line}\n{BELOW[path][purpose]}"))
+def with_added(path: str, line: str, text: str) -> str:
+    """A file's text with what the owner adds below a line, which is there once."""
+    purpose = line.partition("Your ")[2].partition(" go below")[0]
+    assert text.count(f"{line}\n") == 1, (path, line)
+    return text.replace(f"{line}\n", f"{line}\n{BELOW[path][purpose]}")
 
 
-def work(project: Path) -> Places:
+def work(project: Path) -> list[tuple[str, str]]:
     """Do all that an owner does, and return where something has been added below a line."""
     places = places_in(project)
-    add_below(project, places)
+    for path, line in places:
+        file = project / path
+        file.write_text(with_added(path, line, file.read_text()))
     for path, text in ADDED.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(text)

@@ -1,6 +1,6 @@
 """A generated project that is updated, and what it has to be like in the end."""
 
-import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import yaml
 from tests import rendering
 from tests.ownership import owned
 from tests.rendering import files_of, git
-from tests.updates.owner import ADDED, Places, add_below, places_in
+from tests.updates.owner import ADDED, with_added
 from tests.updates.versions import Answers
 
 State = dict[str, tuple[bytes, bool]]
@@ -76,14 +76,15 @@ def differences(one: State, other: State) -> list[str]:
     return sorted(path for path in one.keys() | other.keys() if one.get(path) != other.get(path))
 
 
-def expected(fresh: Path, before: State, places: Places, folder: Path) -> State:
+def expected(fresh: State, before: State, places: Iterable[tuple[str, str]]) -> State:
     """What a new project is like in which the owner has done the same.
 
-    What is the owner's is as it was before, so it has no file that is new and the owner's. `folder`
-    is where it is put together.
+    What is the owner's is as it was before, so it has no file that is new and the owner's.
     """
-    shutil.copytree(fresh, folder)
-    add_below(folder, places & places_in(folder))
     kept = owned() | ADDED.keys()
-    made = {path: file for path, file in state_of(folder).items() if path not in kept}
+    made = {path: file for path, file in fresh.items() if path not in kept}
+    for path, line in places:
+        if path in made:
+            content, executable = made[path]
+            made[path] = with_added(path, line, content.decode()).encode(), executable
     return made | {path: file for path, file in before.items() if path in kept}

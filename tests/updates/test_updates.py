@@ -1,39 +1,25 @@
 """`copier update` from each release, without trust: what is new comes, and what is ours stays."""
 
-import subprocess
-import sys
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
-from tests.rendering import ROOT, clean_environment, run
+from tests.ownership import sentinels
+from tests.rendering import ROOT, sources
+from tests.updates.conftest import Expect, Start
 from tests.updates.owner import DELETED, WRITTEN, places_in, work
-from tests.updates.project import Project, State, differences, state_of
+from tests.updates.project import Project, differences, state_of
 from tests.updates.versions import (
     MADE_UP,
     ONLY_EARLIER,
     ONLY_LATER,
     RELEASED,
     REMARK,
-    Answers,
 )
 
 PROFILES = sorted(path.stem for path in ROOT.glob("examples/*.yml"))
 
 each_profile = pytest.mark.parametrize("profile", PROFILES)
-
-
-class Start(Protocol):
-    """Start a project of a profile, as a version makes it."""
-
-    def __call__(self, profile: str, version: str = MADE_UP) -> Project: ...
-
-
-class Expect(Protocol):
-    """What a project has to be like in the end, of which the state before its update is given."""
-
-    def __call__(self, answers: Answers, before: State, *places: tuple[str, str]) -> State: ...
 
 
 class TestUntouched:
@@ -64,6 +50,18 @@ class TestMadeUpRelease:
         assert not {"forced_runs"} & start("handler").answers.keys()
 
 
+class TestPlaceForAdditions:
+    def test_is_followed_by_what_no_version_changes(self) -> None:
+        """A change of the very next line would meet what the owner has added."""
+        texts = {path: (ROOT / path).read_text() for path in sources()}
+        following = {
+            (path, line): texts[path].partition(f"{line}\n")[2].partition("\n")[0]
+            for path, line in sentinels(texts)
+        }
+        assert len(following) > 10
+        assert set(following.values()) == {"", "]"}, following
+
+
 class TestWork:
     @pytest.mark.parametrize("version", [*RELEASED, MADE_UP])
     @each_profile
@@ -78,72 +76,6 @@ class TestWork:
         project.update()
         assert differences(state_of(project.folder), expect(answers, before, *places)) == []
         assert set(project.status().values()) <= {" M", " D", "??"}
-
-
-SWITCHES: list[tuple[str, Answers, Answers]] = [
-    ("handler", {"store": "spanner"}, {}),
-    ("handler", {"framework": "fastapi"}, {}),
-    ("handler", {"deploy": "terraform"}, {}),
-    ("handler", {"platform": "app-engine"}, {"framework": "flask", "auth": "app-engine"}),
-    ("handler", {"kind": "proxy"}, {"target": "workflows"}),
-    ("workflows-proxy", {"target": "bigquery"}, {}),
-    ("step", {"auth": "iam"}, {}),
-]
-"""Profiles, the answer that is changed, and the answers that follow, as they cannot stay."""
-
-
-class TestSwitch:
-    @pytest.mark.parametrize(
-        ("profile", "change", "follows"),
-        SWITCHES,
-        ids=[f"{profile}:{'='.join(*change.items())}" for profile, change, _ in SWITCHES],
-    )
-    def test_swaps_its_files_and_no_others(
-        self, start: Start, expect: Expect, profile: str, change: Answers, follows: Answers
-    ) -> None:
-        project = start(profile)
-        answers, places = project.answers | change | follows, work(project.folder)
-        before = state_of(project.folder)
-        project.commit()
-        project.update(**change)
-        assert differences(state_of(project.folder), expect(answers, before, *places)) == []
-        run(project.folder, "ruff", "check", "--no-cache")
-        run(project.folder, "ruff", "format", "--check", "--no-cache")
-        started = begin(project)
-        assert started.returncode == 0, started.stdout + started.stderr
-
-    def test_to_a_job_of_ones_own_asks_for_the_job(self, start: Start, expect: Expect) -> None:
-        """No update writes an owner's file, so the service says what is missing."""
-        project = start("workflows-proxy")
-        answers, places = project.answers | {"kind": "handler"}, work(project.folder)
-        before = state_of(project.folder)
-        project.commit()
-        project.update(kind="handler")
-        del answers["target"]
-        assert differences(state_of(project.folder), expect(answers, before, *places)) == []
-        started = begin(project)
-        assert started.returncode == 3
-        assert "app/job.py is missing; write it" in started.stdout
-        assert "Traceback" not in started.stdout + started.stderr
-
-
-def begin(project: Project) -> subprocess.CompletedProcess[str]:
-    """Start the service as its server does, up to the point at which it would listen."""
-    settings = {
-        "AUTH": "off",
-        "RUN_STORE_URL": "sqlite:///runs.db",
-        "TARGET": "projects/p/locations/us-central1/workflows/w",
-    }
-    if project.answers.get("target") == "bigquery":
-        settings["TARGET"] = "projects/p/locations/us-central1"
-    return subprocess.run(
-        [sys.executable, "-c", "import main"],
-        cwd=project.folder,
-        env=clean_environment() | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 class TestLargerRepository:
@@ -198,8 +130,8 @@ class TestRecopy:
         project = start("handler")
         answers = project.answers
         work(project.folder)
-        (project.folder / "app" / "service.py").unlink()
-        (project.folder / "app" / "settings.py").write_text("")
+        (project.folder / "app" / "defaults.py").unlink()
+        (project.folder / "Procfile").write_text("web: true\n")
         before = state_of(project.folder)
         project.commit()
         project.recopy()

@@ -29,15 +29,22 @@ LATEST = "v9999.0.0"
 ONLY_EARLIER, ONLY_LATER = "app/earlier.py", "app/urls.py"
 """A file that only the made-up release has, and one that it lacks."""
 
+CHANGED = ("app/schedule.py", "deploy/names.sh", "infra/names.tf")
+"""Files of the template's that the made-up release has in another form."""
+
 REMARK = "Only in the earlier release."
 
 
 class Repository:
     """A repository with a tag for each version of the template."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make it, in a new folder."""
+    def __init__(self, folder: Path, *whole: str) -> None:
+        """Make it in a new folder, with all files of these folders of projects.
+
+        Of the others come those that owners or answers change: the rest are alike to Copier.
+        """
         self.folder = folder
+        self._whole = whole
         self._examples = dict[str, dict[str, Answers]]()
         folder.mkdir()
         for tag in RELEASED:
@@ -63,18 +70,24 @@ class Repository:
             path.stem: yaml.safe_load(path.read_text())
             for path in self.folder.glob("examples/*.yml")
         }
-        for path in (self.folder / "template").rglob("*"):
-            if path.is_file() and not is_needed(path.relative_to(self.folder / "template")):
-                path.unlink()
+        template = self.folder / "template"
+        for file in template.rglob("*"):
+            path = file.relative_to(template)
+            if file.is_file() and path.parts[0] not in self._whole and not _is_changed(path, file):
+                file.unlink()
         commit(self.folder, tag)
         git(self.folder, "tag", tag)
         git(self.folder, "rm", "-r", "--quiet", ".")
 
 
-def is_needed(path: Path) -> bool:
-    """Leave out much of what is as it is in every project: to Copier, these files are all alike."""
+def _is_changed(path: Path, file: Path) -> bool:
+    """Whether owners or answers change a file, or the made-up release does."""
     name = path.as_posix().removesuffix(".jinja")
-    return name in owned() or path.parts[0] not in ("tests", "dev")
+    return (
+        file.suffix == ".jinja"
+        or name in owned() | {ONLY_EARLIER, ONLY_LATER, *CHANGED}
+        or SENTINEL.search(file.read_text()) is not None
+    )
 
 
 def change_as_releases_do(folder: Path) -> None:
@@ -88,7 +101,7 @@ def change_as_releases_do(folder: Path) -> None:
         path.write_text("".join(_with_remarks(text)))
     (template / ONLY_EARLIER).write_text(f'"""{REMARK}"""\n')
     (template / ONLY_LATER).unlink()
-    for path in (template / "app" / "schedule.py", template / "deploy" / "names.sh"):
+    for path in map(template.joinpath, CHANGED):
         path.write_text(f"# {REMARK}\n{path.read_text()}")
     questions = folder / "copier.yml"
     text = questions.read_text()
