@@ -122,9 +122,9 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def run(project: Path, *arguments: str) -> None:
+def run(project: Path, *arguments: str, python: str | Path = sys.executable) -> None:
     """Run a Python module in a project and fail with what it says."""
-    command = [sys.executable, "-m", *arguments]
+    command = [python, "-m", *arguments]
     result = subprocess.run(
         command, cwd=project, env=clean_environment(), capture_output=True, text=True, check=False
     )
