@@ -1,6 +1,6 @@
 # `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast check audit bench format defaults lock
+.PHONY: help install demo test test-fast check contract audit bench format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -40,6 +40,11 @@ check: $(READY) ## Check style, format and types, of the template's code and of 
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
 	cd template && ../$(PYTHON) -m mypy
+
+check: contract
+
+contract: $(READY) ## Check that projects of earlier releases can update
+	$(PYTHON) hooks/release_contract.py
 
 audit: $(READY) ## Look the libraries and the actions up in vulnerability databases
 	$(PYTHON) -m pip_audit --disable-pip --require-hashes --requirement requirements.lock

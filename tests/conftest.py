@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.environments import Uv
 from tests.rendering import questionnaire_alone, render, snapshot
 
 Render = Callable[..., Path]
@@ -24,6 +25,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def questionnaire(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The questionnaire with only those files whose text depends on the answers."""
     return questionnaire_alone(tmp_path_factory.mktemp("questionnaire"))
+
+
+@pytest.fixture(scope="session")
+def uv(tmp_path_factory: pytest.TempPathFactory) -> Uv:
+    """Makes environments beside the one that runs the tests."""
+    return Uv(tmp_path_factory.mktemp("uv"))
 
 
 @pytest.fixture

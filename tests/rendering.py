@@ -113,17 +113,20 @@ def quick_renders() -> Iterator[None]:
     """Make many renders in one process quick, and their results no different.
 
     For each file that it writes, Copier renders every part of the path, which here has nothing to
-    render but in the answers file's, works out the latter's path, and asks git, though a new folder
-    is in no repository. It compiles each expression anew for each project.
+    render but in the answers file's, works out the latter's path, and asks git, for systems on
+    which git cannot see which can be executed. It compiles each text anew for each project, as it
+    copies the template for each.
     """
     compiled, paths = dict[object, Any](), dict[str, Path]()
     compile_anew, render_string = Environment.compile, Worker._render_string
     find_path = vars(Worker)["answers_relpath"].fget
 
-    def compile_once(self: Environment, source: Any, *arguments: Any) -> Any:
-        key = (source, *arguments)
+    def compile_once(
+        self: Environment, source: Any, name: str | None = None, filename: Any = None, **how: Any
+    ) -> Any:
+        key = (source, name, *how.items())
         if key not in compiled:
-            compiled[key] = compile_anew(self, source, *arguments)
+            compiled[key] = compile_anew(self, source, name, filename, **how)
         return compiled[key]
 
     def render_expressions(self: Worker, string: str, **context: Any) -> str:
@@ -164,9 +167,9 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def run(project: Path, *arguments: str) -> None:
+def run(project: Path, *arguments: str, python: str | Path = sys.executable) -> None:
     """Run a Python module in a project and fail with what it says."""
-    command = [sys.executable, "-m", *arguments]
+    command = [python, "-m", *arguments]
     result = subprocess.run(
         command, cwd=project, env=clean_environment(), capture_output=True, text=True, check=False
     )

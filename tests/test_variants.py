@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import matrix
+from tests import matrix, ownership
 from tests.closures import lacking
 from tests.forms import fault_of_form
 from tests.rendering import ROOT, files_of, quick_renders, render, run
@@ -203,5 +203,12 @@ class TestEveryVariant:
             rendered = [path for path, text in code.items() if text != in_place(path)]
             if [path for path in rendered if is_first(f"{path} {shape(code[path])}")]:
                 run(project, "mypy", "--cache-dir", os.fspath(mypy_cache))
+        with subtests.test("the README says whose each file is"):
+            whose = ownership.told(files["README.md"])
+            shared = [path for path, _ in ownership.sentinels(files)]
+            assert whose["yours"] == ownership.owned() & files.keys()
+            assert whose["shared"] == set(shared)
+            assert whose["Copier's"] == {".copier-answers.yml"}
+            assert not whose["made"] & files.keys()
         # The tests render hundreds of projects, and nobody looks at them again.
         shutil.rmtree(project)

@@ -1,8 +1,13 @@
 # shellcheck shell=bash
-# What is deployed, and where: the template's answers. To change one for good, run
-# `copier update -d NAME=VALUE`; the environment goes before a value that is written with `:-`, as
-# in `SERVICE=report-staging make setup deploy`.
+# What is deployed, and where. The environment goes before a value that is written with `:-`, as in
+# `SERVICE=report-staging make setup deploy`, and a value of your own before the ones further down.
 
+# Environment variables of your own for the service, as in own_environment=(BUCKET=reports).
+own_environment=()
+
+# Your settings go below this line.
+
+# The template's answers. To change one for good, run `copier update -d NAME=VALUE`.
 KIND=handler
 PLATFORM=cloud-run
 STORE=firestore

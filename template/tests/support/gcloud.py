@@ -14,6 +14,7 @@ import pytest
 from tests.support.platforms import Call, Service, platforms
 
 ROOT = Path(__file__).resolve().parents[2]
+OWN = "# Your settings go below this line."
 _FAKE = Path(__file__).with_name("fake_gcloud")
 
 
@@ -111,8 +112,11 @@ def deploy(
     environment: dict[str, str] | None = None,
     *,
     installed: bool = True,
+    own: str = "",
 ) -> Deployed:
     """Set up and deploy a copy of this project, with the parts that `answers` names.
+
+    `own` is what its owner has added to deploy/config.sh, below the line for that.
 
     Raises:
         Stopped: one of the scripts has stopped.
@@ -126,7 +130,7 @@ def deploy(
     for kind, name in answers.items():
         setting = _setting(kind)
         text = re.sub(rf"(?m)^{setting}=.*$", f"{setting}={name}", text)
-    config.write_text(text)
+    config.write_text(text.replace(f"{OWN}\n", f"{OWN}\n{own}\n"))
     (project / "job_body.json").write_text("{}\n")
     for lock in ("uv.lock", "requirements.txt") if installed else ():
         (project / lock).touch()

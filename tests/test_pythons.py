@@ -1,0 +1,49 @@
+"""Each supported Python runs a generated project's tests, with the versions resolved for it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.environments import Uv
+from tests.rendering import ROOT, render, run
+from tests.test_examples import LOCAL
+
+OTHERS = [
+    version
+    for version in ("3.11", "3.12", "3.13")
+    if version != f"{sys.version_info.major}.{sys.version_info.minor}"
+]
+"""The Pythons but for the one that runs the tests, with which `test_examples` does the same."""
+
+LEFT_OUT = (
+    "tests/conformance/test_races.py",  # what SQLite or a server decides
+    "tests/gcloud",  # shell scripts, which call gcloud
+    "tests/http/test_hanging_store.py",  # waits for a store's time limits
+    "tests/http/test_simulator.py",  # waits for leases; what it sees, others see without waiting
+    "tests/records/test_missed.py",  # sums over days of schedules
+    "tests/test_cold_start.py",  # which modules of the project's own are imported
+    "tests/test_retry_budget.py",  # sums of whole seconds, over thousands of schedules
+)
+"""What takes long, and is the same for every Python."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", OTHERS)
+def test_runs_the_tests_of_the_recommended_profile(
+    template: Path, uv: Uv, tmp_path: Path, version: str
+) -> None:
+    python = uv.python(version)
+    if python is None:
+        pytest.skip(f"Python {version} is not installed")
+    answers = yaml.safe_load((ROOT / "examples" / "handler.yml").read_text())
+    project = render(template, tmp_path / "project", answers)
+    environment = tmp_path / "environment"
+    uv.run("sync", "--python", python, folder=project, UV_PROJECT_ENVIRONMENT=str(environment))
+    there = environment / "bin" / "python"
+    uv.run("pip", "install", "--python", there, "pytest-xdist")
+    left_out = [f"--ignore={path}" for path in LEFT_OUT]
+    assert all((project / path).exists() for path in LEFT_OUT)
+    options = ("-q", "-n", "2", "-p", "no:cacheprovider", "-k", LOCAL)
+    run(project, "pytest", *options, *left_out, python=there)
