@@ -2,7 +2,8 @@
 # What is deployed, and where. The environment goes before a value that is written with `:-`, as in
 # `SERVICE=report-staging make setup deploy`, and a value of your own before the ones further down.
 
-# Environment variables of your own for the service, as in own_environment=(BUCKET=reports).
+# Environment variables of your own for the service, as in own_environment=(BUCKET=reports). One that
+# you take out, `gcloud run services update nightly-report --remove-env-vars=NAME` removes there.
 own_environment=()
 
 # Your settings go below this line.
