@@ -186,6 +186,9 @@ class TestEveryVariant:
                 if not is_there(module, files)
             }
             assert not lacking
+        with subtests.test("the release contract knows which files there are"):
+            selected = matrix.version().files_for(matrix.with_defaults(answers))
+            assert files.keys() - {".copier-answers.yml"} == selected
         with subtests.test("the README says whose each file is"):
             whose = ownership.told(files["README.md"])
             shared = [path for path, _ in ownership.sentinels(files)]
