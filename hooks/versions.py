@@ -5,14 +5,15 @@ It needs no Copier, whose rules for answers, defaults and patterns it follows.
 
 import re
 from collections.abc import Mapping
-from functools import cache, cached_property
-from pathlib import PurePosixPath
+from functools import cached_property
 from typing import Any
 
 import jinja2
 import yaml
 from jinja2 import meta
 from jinja2.sandbox import SandboxedEnvironment
+
+from patterns import UnknownPattern, matched
 
 Answers = Mapping[str, object]
 
@@ -178,7 +179,7 @@ class Version:
         read, new = set[str](), {name}
         while new:
             texts = [str(self.questions[one].get("default", "")) for one in new]
-            found = set[str]().union(*map(self._variables, texts)) - read
+            found = set[str]().union(*map(self.read_by, texts)) - read
             read |= found
             new = found & set(before)
         return read
@@ -228,11 +229,11 @@ class Version:
                 (includes or self)._render(str(pattern), context)
                 for pattern in self.settings.get("_exclude", [])
             ]
-        except jinja2.UndefinedError as error:
+            key = (paths, *texts)
+            if key not in self._matches:
+                self._matches[key] = matched(paths, "\n".join(texts))
+        except (jinja2.UndefinedError, UnknownPattern) as error:
             raise CannotTell(str(error)) from error
-        key = (paths, *texts)
-        if key not in self._matches:
-            self._matches[key] = _matched(paths, "\n".join(texts))
         return self._matches[key]
 
     # --- Jinja ---------------------------------------------------------------------------------
@@ -260,7 +261,8 @@ class Version:
             self._compiled[text] = self._environment.from_string(text), sorted(variables)
         return self._compiled[text]
 
-    def _variables(self, text: str) -> set[str]:
+    def read_by(self, text: str) -> set[str]:
+        """The answers that a text of copier.yml reads."""
         return set(self._template(text)[1])
 
     def _render(self, text: str, answers: Answers) -> str:
@@ -278,34 +280,3 @@ def _choice(one: Any) -> tuple[object, str]:
     if isinstance(value, dict):
         return value["value"], str(value.get("validator", ""))
     return value, ""
-
-
-def _matched(paths: frozenset[str], patterns: str) -> frozenset[str]:
-    """The paths that patterns as in .gitignore match; most of these name one path from the top."""
-    lines = {line.strip() for line in patterns.splitlines()} - {""}
-    if any(line.startswith("!") for line in lines):
-        raise CannotTell("a pattern of _exclude begins with !, which this does not read")
-    globs = frozenset(line for line in lines if re.search(r"[*?[]", line))
-    anchored = {line.strip("/") for line in lines - globs if "/" in line.rstrip("/")}
-    anywhere = {line.strip("/") for line in lines - globs} - anchored
-    return frozenset(
-        path
-        for path in paths
-        if not anchored.isdisjoint(_with_folders(path))
-        or not anywhere.isdisjoint(path.split("/"))
-        or _globbed(path, globs)
-    )
-
-
-@cache
-def _globbed(path: str, globs: frozenset[str]) -> bool:
-    return any(
-        PurePosixPath("/", each).match(glob.rstrip("/"))
-        for each in _with_folders(path)
-        for glob in globs
-    )
-
-
-@cache
-def _with_folders(path: str) -> frozenset[str]:
-    return frozenset({path, *map(str, PurePosixPath(path).parents)})

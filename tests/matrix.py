@@ -6,33 +6,36 @@ from functools import cache
 from typing import Any
 
 import jinja2
-import yaml
 from jinja2 import meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
+from release_contract import working_tree
 from tests.rendering import ROOT
+from versions import Version
 
 Answers = dict[str, str]
 Pair = tuple[tuple[str, str], tuple[str, str]]
 
 
 @cache
+def version() -> Version:
+    """What stands here, as the release contract reads it."""
+    return working_tree(ROOT)
+
+
 def questionnaire() -> dict[str, Any]:
     """What copier.yml says."""
-    loaded: dict[str, Any] = yaml.safe_load((ROOT / "copier.yml").read_text())
-    return loaded
+    return version().settings
 
 
-@cache
 def questions() -> dict[str, dict[str, Any]]:
     """The questions by name, in the order in which they are asked."""
-    return {name: item for name, item in questionnaire().items() if not name.startswith("_")}
+    return version().questions
 
 
 def values_of(question: str) -> list[str]:
     """The values that a question offers."""
-    choices = questions()[question]["choices"].values()
-    return [choice["value"] if isinstance(choice, dict) else choice for choice in choices]
+    return list(map(str, version().values(question)))
 
 
 def choice_questions() -> list[str]:
@@ -64,41 +67,24 @@ def parsed(text: str) -> nodes.Template:
 
 def names_in(text: str) -> set[str]:
     """The questions whose answers a text in Jinja reads."""
-    return set(_read_by(text)) & questions().keys()
+    return meta.find_undeclared_variables(parsed(text)) & questions().keys()
+
+
+@cache
+def _compiled(text: str) -> jinja2.Template:
+    return _environment().from_string(text)
 
 
 @cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
-    read = set[str]().union(*map(names_in, questionnaire()["_exclude"]))
+    read = version().read_by("\n".join(questionnaire()["_exclude"]))
     return [name for name in choice_questions() if name in read]
-
-
-def _rendered(source: str, answers: Answers) -> str:
-    """A text of the questionnaire with these answers, worked out once for those that it reads."""
-    return _rendered_once(source, tuple((name, answers.get(name)) for name in _read_by(source)))
-
-
-@cache
-def _rendered_once(source: str, answers: tuple[tuple[str, str | None], ...]) -> str:
-    given = {name: value for name, value in answers if value is not None}
-    return _compiled(source).render(given)
-
-
-@cache
-def _compiled(source: str) -> jinja2.Template:
-    return _environment().from_string(source)
-
-
-@cache
-def _read_by(source: str) -> list[str]:
-    return sorted(meta.find_undeclared_variables(parsed(source)))
 
 
 def is_asked(question: str, answers: Answers) -> bool:
     """Whether a question is asked after these answers."""
-    when = str(questions()[question].get("when", True))
-    return _rendered(when, answers).strip() != "False"
+    return version().is_asked(question, answers)
 
 
 def refusal(question: str, answer: object) -> str:
@@ -119,11 +105,7 @@ def defaults() -> dict[str, Any]:
 
 def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
     """Whether a choice cannot be made beside the others."""
-    return any(
-        _rendered(choice.get("validator", ""), answers)
-        for choice in questions()[question]["choices"].values()
-        if isinstance(choice, dict) and choice["value"] == answer
-    )
+    return not version().accepts(question, answer, answers)
 
 
 def _offered(question: str, answers: Answers) -> list[str]:
@@ -134,27 +116,25 @@ def _offered(question: str, answers: Answers) -> list[str]:
 
 
 @cache
-def _selections() -> dict[str, list[Answers]]:
-    """Every combination of choices that can be chosen, by the files that it leaves out."""
+def _selections() -> dict[frozenset[str], list[Answers]]:
+    """Every combination of choices that can be chosen, by the files that it selects."""
     names = choice_questions()
     every = [Answers()]
     for name in names:
         every = [{**one, name: value} for one in every for value in _offered(name, one)]
-    found = dict[str, list[Answers]]()
+    found = dict[frozenset[str], list[Answers]]()
     for answers in every:
         asked = {name: answers[name] for name in names if is_asked(name, answers)}
-        found.setdefault(_left_out(tuple(answers[one] for one in file_questions())), []).append(
+        found.setdefault(_selected(tuple(answers[one] for one in file_questions())), []).append(
             asked
         )
     return found
 
 
 @cache
-def _left_out(values: tuple[str, ...]) -> str:
-    """The files that the answers to the questions about files leave out, as patterns."""
-    answers = dict(zip(file_questions(), values, strict=True))
-    answers |= {"_copier_operation": "copy"}
-    return "\n".join(_rendered(pattern, answers) for pattern in questionnaire()["_exclude"])
+def _selected(values: tuple[str, ...]) -> frozenset[str]:
+    """The files that the answers to the questions about files select."""
+    return version().files_for(dict(zip(file_questions(), values, strict=True)))
 
 
 def possible() -> list[Answers]:
@@ -243,7 +223,7 @@ def with_defaults(answers: Answers) -> Answers:
 
 def default_of(name: str, answers: Answers) -> str:
     """The default of a question after the answers to those before it."""
-    return _rendered(questions()[name]["default"], answers)
+    return str(version().default(name, answers))
 
 
 def impossible_pairs() -> list[Answers]:

@@ -203,6 +203,9 @@ class TestEveryVariant:
             rendered = [path for path, text in code.items() if text != in_place(path)]
             if [path for path in rendered if is_first(f"{path} {shape(code[path])}")]:
                 run(project, "mypy", "--cache-dir", os.fspath(mypy_cache))
+        with subtests.test("the release contract knows which files there are"):
+            selected = matrix.version().files_for(matrix.with_defaults(answers))
+            assert files.keys() - {".copier-answers.yml"} == selected
         with subtests.test("the README says whose each file is"):
             whose = ownership.told(files["README.md"])
             shared = [path for path, _ in ownership.sentinels(files)]

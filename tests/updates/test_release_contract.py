@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from release_contract import main, report
+from release_contract import main, release_tags, report
 from tests.rendering import ROOT, commit, git, snapshot
 from tests.updates.breaks import BREAKS, NEVER, Break, Change
 from tests.updates.small import Small
+from upgrading import release_of
 
 each_break = pytest.mark.parametrize("planted", BREAKS.values(), ids=BREAKS)
 
@@ -27,6 +29,13 @@ class TestThisTemplate:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout.startswith("The release contract holds")
+
+    def test_says_what_its_next_version_changes(self) -> None:
+        """To owners: in general, and by hand."""
+        version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+        for name in ("CHANGELOG.md", "UPGRADING.md"):
+            assert f"\n## {version}\n" in (ROOT / name).read_text(), name
+        assert all(release_of(tag) <= release_of(version) for tag in release_tags(ROOT))
 
     def test_would_not_be_released_without_one_of_its_stores(self, tmp_path: Path) -> None:
         template = snapshot(tmp_path)
