@@ -43,6 +43,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
+from app.dedup.threads import SYSTEM_THREADS, Threads
 from app.logs import Log, bind
 from app.shutdown import Shutdown
 
@@ -67,6 +68,11 @@ SETTLE: Final = 30.0
 _log = Log(__name__)
 
 
+def random_id() -> str:
+    """Return an id that no other attempt has: 128 random bits in hex."""
+    return secrets.token_hex(16)
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """What came with a delivery besides its identity, and when: `received` is monotonic seconds."""
@@ -85,6 +91,7 @@ class Runner:
         separate_forced_runs: Forced runs have keys of their own (R06).
         request_timeout: Seconds that a request may take (R18).
         compares_payload: A request whose run's record keeps another body's digest is refused.
+        new_id: Makes the id of an attempt.
     """
 
     store: Store
@@ -95,10 +102,12 @@ class Runner:
     shutdown: Shutdown
     clock: Clock
     compares_payload: bool = False
+    threads: Threads = SYSTEM_THREADS
+    new_id: Callable[[], str] = random_id
 
     def run(self, identity: Identity, payload: Payload, job: Job) -> Outcome:
         """Run `job` for a request unless its run is done or being done."""
-        attempt_id = secrets.token_hex(16)
+        attempt_id = self.new_id()
         deadline = payload.received + self.request_timeout
         sent = self.clock.monotonic()
         if self.shutdown.begun:
@@ -182,6 +191,7 @@ class Runner:
             lost=attempt.lost,
             stopping=attempt.stopping,
             clock=self.clock,
+            threads=self.threads,
         )
         with self.shutdown.tells(attempt.stopping):
             try:
