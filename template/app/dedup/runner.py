@@ -154,13 +154,16 @@ class Runner:
         self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
     ) -> Outcome:
         """Start the work only while the claim is certainly ours and there is time (R19, R27)."""
-        now = self.clock.monotonic()
-        if self.shutdown.begun or now >= deadline:
-            self._release(claim)
-            reason = "this instance is shutting down" if self.shutdown.begun else "no time was left"
-            return outcome.Unavailable(reason, claim.run.run_id)
-        if now - sent >= claim.terms.lease:
-            # The process stood still while it claimed; another attempt may have taken over.
+        while True:
+            now = self.clock.monotonic()
+            told = self.shutdown.begun
+            if told or now >= deadline:
+                self._release(claim)
+                reason = "this instance is shutting down" if told else "no time was left"
+                return outcome.Unavailable(reason, claim.run.run_id)
+            if now - sent < claim.terms.lease:
+                return self._work(claim, payload, job, sent, deadline)
+            # The process stood still meanwhile; another attempt may have taken over.
             try:
                 answer = self.store.renew(claim, timeout=min(CLAIM_TIMEOUT, deadline - now))
             except StoreError as error:
@@ -169,7 +172,6 @@ class Runner:
             if isinstance(answer, Lost):
                 return _lost(claim, answer.record)
             claim, sent = answer, now
-        return self._work(claim, payload, job, sent, deadline)
 
     def _work(
         self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
