@@ -108,8 +108,8 @@ class Oracle:
         errand.recovered = attempt.recovered
         self._world.counts["jobs recovered" if attempt.recovered else "jobs"] += 1
 
-    def answered(self, errand: Errand, response: Response) -> None:
-        """Check an answer at the moment at which an instance gives it."""
+    def answered(self, errand: Errand, response: Response) -> str:
+        """Check an answer at the moment at which an instance gives it; return its outcome."""
         body = json.loads(response.body)
         outcome, run_id = str(body["outcome"]), str(body.get("run_id"))
         errand.answer = response.status
@@ -136,6 +136,7 @@ class Oracle:
                 )
             if not errand.started and run_id in errand.wrote:
                 self._broken(f"{errand.name} was refused and has written to the record")
+        return outcome
 
     def is_final(self, run_id: str) -> bool:
         """Tell whether a run has ended."""

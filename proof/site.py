@@ -112,8 +112,8 @@ class Site:
             errand.received = machine.monotonic()
             request = Request("POST", "/", {}, _headers(errand.due), b"", errand.received)
             response = self._services[machine].handle(request)
-            self.tell(errand, f"answers {response.status} {response.body.decode()}")
-            self.oracle.answered(errand, response)
+            outcome = self.oracle.answered(errand, response)
+            self.tell(errand, f"answers {response.status} {outcome}")
             answered()
 
         self.tell(errand, f"gets the delivery of the run that is due at {errand.due:g} s")
@@ -126,8 +126,8 @@ class Site:
             machine.die()
 
     def tell(self, errand: Errand, what: str) -> None:
-        """Add to the story."""
-        if self.world.tell:
+        """Add to the story, unless it is about one whose machine has died."""
+        if self.world.tell and errand.machine.alive:
             self.world.tell(self.world.now, f"{errand.machine.name} {errand.name}", what)
 
     def _run(self, attempt: Attempt) -> JobResult:
@@ -157,7 +157,7 @@ class Site:
         finally:
             if self.world.now >= errand.received + self.setup.timeout:
                 errand.disturbed = True
-            self.tell(errand, f"ends its job: {errand.end or 'killed'}")
+            self.tell(errand, f"ends its job: {errand.end}")
 
     def _new_id(self) -> str:
         self._ids += 1
