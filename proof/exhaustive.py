@@ -21,7 +21,7 @@ from typing import Final
 
 from proof.choices import Choices, Path
 from proof.errand import End, Errand, Plan
-from proof.network import Call, Fate, Parcel
+from proof.network import Call, Parcel
 from proof.site import Setup, Site, StoreKind, run_id_of
 from proof.verdict import Verdict
 from proof.world import Machine, Teller, World

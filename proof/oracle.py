@@ -10,6 +10,7 @@ from typing import Final
 
 from app.dedup.attempt import Attempt
 from app.service import Response
+
 from proof.errand import End, Errand, View
 from proof.world import START, World
 
@@ -43,7 +44,6 @@ class Oracle:
         self._separate = separate
         self._timeout = timeout
         self._views: dict[str, View] = {}
-        self._owners: dict[str, tuple[Errand, int]] = {}
         self._starts: dict[str, list[Errand]] = defaultdict(list)
 
     def view(self, run_id: str) -> View | None:
@@ -52,7 +52,6 @@ class Oracle:
 
     def wrote(self, errand: Errand, run_id: str, after: View | None, now: int) -> None:
         """Check a write that the store has done, `now` in microseconds by its clock."""
-        errand.wrote.add(run_id)
         before = self._views.get(run_id)
         mine = before is not None and before.attempt_id == errand.attempt_id
         if before is not None and before.is_final():
@@ -62,9 +61,6 @@ class Oracle:
                 self._broken(f"{errand.name} wrote over a live claim")
             if after is None or after.is_final():
                 self._broken(f"{errand.name} wrote a record that is not its own")
-        owner, until = self._owners.pop(run_id, (errand, 0))
-        if owner is not errand and until > now:
-            self._broken(f"{errand.name} wrote while {owner.name} was the live owner")
         if after is None:
             self._views.pop(run_id, None)
             return
@@ -74,7 +70,6 @@ class Oracle:
         if after.is_final():
             self._check_end(errand, run_id, after)
             return
-        self._owners[run_id] = (errand, after.micros + round(after.lease * 1e6))
         if not 0 <= after.lease <= max(self._lease, LONGEST_SETTLE):
             self._broken(f"{errand.name} wrote a lease of {after.lease} s")
         if before is not None and not mine:
@@ -86,15 +81,8 @@ class Oracle:
         view = self.view(run_id)
         if view is None or view.attempt_id != errand.attempt_id or not view.is_alive(now):
             self._broken(f"{errand.name} started its job without a live claim")
-        owner, until = self._owners.get(run_id, (errand, 0))
-        if owner is not errand and until > now:
-            self._broken(f"{errand.name} started its job beside the live owner {owner.name}")
         if not attempt.recovered:
-            for earlier in self._starts[run_id]:
-                if earlier.end in (None, End.RETURNS, End.GIVES_UP, End.UNKNOWN):
-                    self._broken(
-                        f"{errand.name} was not told that {earlier.name} may have done part"
-                    )
+            self._check_first(errand, run_id)
         if any(attempt.fence <= earlier.fence for earlier in self._starts[run_id]):
             self._broken(f"{errand.name} has a fence that is not above all earlier ones")
         if errand.machine.shutdown.begun:
@@ -129,13 +117,9 @@ class Oracle:
             self._broken(f"{errand.name} was told that it did what it did not do")
         if response.status == 409:
             self._check_wait(errand, run_id, outcome, response.headers["Retry-After"])
-        if errand.is_undisturbed():
-            if response.status not in (200, 409) or outcome == "lost":
-                self._broken(
-                    f"{errand.name} met no fault and was answered {response.status} {outcome}"
-                )
-            if not errand.started and run_id in errand.wrote:
-                self._broken(f"{errand.name} was refused and has written to the record")
+        wanted_of_all = response.status in (200, 409) and outcome != "lost"
+        if errand.is_undisturbed() and not wanted_of_all:
+            self._broken(f"{errand.name} met no fault and was answered {response.status} {outcome}")
         return outcome
 
     def is_final(self, run_id: str) -> bool:
@@ -147,6 +131,12 @@ class Oracle:
         """Check that a run has ended, where nothing stands in its way any more."""
         if not self.is_final(run_id):
             self._broken(what)
+
+    def _check_first(self, errand: Errand, run_id: str) -> None:
+        """Check that all earlier jobs of a run have failed and said so (R13, R21)."""
+        for earlier in self._starts[run_id]:
+            if earlier.end in (None, End.RETURNS, End.GIVES_UP, End.UNKNOWN):
+                self._broken(f"{errand.name} was not told that {earlier.name} may have done part")
 
     def _check_end(self, errand: Errand, run_id: str, after: View) -> None:
         ends = {"completed": End.RETURNS, "failed": End.GIVES_UP}
@@ -181,5 +171,3 @@ class Oracle:
             self._world.stopped = True
             if self._world.tell:
                 self._world.tell(self._world.now, "oracle", f"BROKEN: {what}")
-
-
