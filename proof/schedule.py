@@ -10,7 +10,7 @@ from proof.oracle import LONGEST_SETTLE
 from proof.scheduler import INTERVAL, Scheduler
 from proof.site import Setup, Site, StoreKind, run_id_of
 from proof.verdict import Verdict
-from proof.world import Teller, World
+from proof.world import Endless, Teller, World
 
 # Redis costs three times as much, and its scripts leave less to interleave.
 _STORES: Final = (StoreKind.FIRESTORE, StoreKind.FIRESTORE, StoreKind.SPANNER, StoreKind.REDIS)
@@ -44,9 +44,11 @@ class Seed:
             world.run()
             network.become(Mix())
             _close(site, scheduler, dues, one_crash=mix.one_crash)
-            return Verdict(self, site.oracle.violation, world.counts, world.now)
+        except Endless:
+            site.oracle.broken("it does not end")
         finally:
             site.close()
+        return Verdict(self, site.oracle.violation, world.counts, world.now)
 
 
 def _setup(dice: Random) -> Setup:

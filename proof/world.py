@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 START: Final = datetime(2026, 10, 16, 12, 0, tzinfo=UTC)
 """The true time at which each schedule begins."""
 
+_MOST_EVENTS: Final = 50_000
+
 Teller = Callable[[float, str, str], None]
 """Is told when something happens, to whom, and what."""
 
 
 class Gone(BaseException):
     """The machine of this process has died: nothing that the process does has an effect."""
+
+
+class Endless(Exception):
+    """A schedule does not end: some hundred events are usual."""
 
 
 class World:
@@ -66,11 +72,18 @@ class World:
         action()
 
     def run(self) -> None:
-        """Let everything happen."""
+        """Let everything happen.
+
+        Raises:
+            Endless: it goes on and on.
+        """
         queue = self._queue
-        while queue and not self.stopped:
+        for _ in range(_MOST_EVENTS):
+            if not queue or self.stopped:
+                return
             self.now, _, action = heappop(queue)
             action()
+        raise Endless
 
 
 class Machine:
