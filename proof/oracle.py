@@ -96,8 +96,8 @@ class Oracle:
         errand.recovered = attempt.recovered
         self._world.counts["jobs recovered" if attempt.recovered else "jobs"] += 1
 
-    def answered(self, errand: Errand, response: Response) -> str:
-        """Check an answer at the moment at which an instance gives it; return its outcome."""
+    def answered(self, errand: Errand, response: Response) -> None:
+        """Check an answer at the moment at which an instance gives it."""
         body = json.loads(response.body)
         outcome, run_id = str(body["outcome"]), str(body.get("run_id"))
         errand.answer = response.status
@@ -120,7 +120,6 @@ class Oracle:
         wanted_of_all = response.status in (200, 409) and outcome != "lost"
         if errand.is_undisturbed() and not wanted_of_all:
             self.broken(f"{errand.name} met no fault and was answered {response.status} {outcome}")
-        return outcome
 
     def is_final(self, run_id: str) -> bool:
         """Tell whether a run has ended."""
