@@ -1,6 +1,7 @@
 # `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast check simulate-proof enumerate-proof mutation-proof bench format defaults lock
+.PHONY: help install demo test test-fast check simulate-proof enumerate-proof mutation-proof mutation-page \
+	bench format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -49,6 +50,12 @@ simulate-proof: $(READY) ## Play RUNS schedules of the protocol, drawn from SEED
 
 enumerate-proof: $(READY) ## Play all schedules of two attempts with at most FAULTS faults
 	$(PROOF) enumerate --faults $(or $(FAULTS),2) $(LIMITS) $(if $(REPLAY),--replay $(REPLAY))
+
+mutation-proof: $(READY) ## Put each known weakness back, and see its test fail
+	$(PYTHON) -m proof.mutation --workers $(WORKERS) $(if $(ROW),--row $(ROW))
+
+mutation-page: $(READY) ## Write docs/reference/mutation-proof.md
+	$(PYTHON) -m proof.mutation --page
 
 bench: $(READY) ## Measure cold starts, per framework and store
 	$(PYTHON) benchmarks/cold_start.py

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -16,7 +17,8 @@ from proof.schedule import Seed
 from proof.story import told
 from tests.proof import plants
 from tests.proof.plants import Plant, planted
-from tests.rendering import ROOT
+
+ROOT: Final = Path(__file__).parents[2]
 
 SLICE: Final = range(1, 1001)
 
