@@ -97,4 +97,6 @@ def _simulated(seeds: range) -> Figures:
     with untold(), _uncollected():
         for seed in seeds:
             figures.add(Seed(seed).play())
+            if figures.broken:
+                break
     return figures

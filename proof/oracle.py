@@ -20,6 +20,9 @@ FORCED_MARGIN: Final = 10.0
 LONGEST_SETTLE: Final = 30.0
 """For so long a run of unknown outcome is left alone (R22)."""
 
+LONGEST_CALL: Final = 3.0
+"""No call of the store is waited for longer (R26)."""
+
 _STATUSES: Final = {
     "processed": (200,),
     "duplicate": (200,),
@@ -49,6 +52,11 @@ class Oracle:
     def view(self, run_id: str) -> View | None:
         """Return the record of a run."""
         return self._views.get(run_id)
+
+    def asked(self, errand: Errand, limit: float) -> None:
+        """Check for how long an attempt waits for an answer of the store."""
+        if limit > LONGEST_CALL:
+            self.broken(f"{errand.name} waits {limit} s for the store")
 
     def wrote(self, errand: Errand, run_id: str, after: View | None, now: int) -> None:
         """Check a write that the store has done, `now` in microseconds by its clock."""

@@ -153,6 +153,7 @@ class RecordStore(ConditionalStore):
     ) -> _Answer:
         process = present()
         errand = process.errand
+        self._oracle.asked(errand, limit)
 
         def apply(heard: bool) -> object:
             answer = ask(errand)

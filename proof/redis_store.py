@@ -181,6 +181,7 @@ class RedisClient:
                 errand.seen[key] = (self._oracle.view(key), self._server.now())
             return reply
 
+        self._oracle.asked(errand, SOCKET_TIMEOUT)
         what = _NAMES[sha]
         try:
             return self._network.carry(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 START: Final = datetime(2026, 10, 16, 12, 0, tzinfo=UTC)
 """The true time at which each schedule begins."""
 
-_MOST_EVENTS: Final = 50_000
+_MOST_EVENTS: Final = 20_000
 
 Teller = Callable[[float, str, str], None]
 """Is told when something happens, to whom, and what."""

@@ -88,6 +88,10 @@ def test_a_takeover_of_a_dead_claim_is_left_alone() -> None:
     assert scene.oracle.violation is None
 
 
+def store_is_waited_for_too_long(scene: Scene) -> None:
+    scene.oracle.asked(scene.one, 3.1)
+
+
 def final_record_is_changed(scene: Scene) -> None:
     scene.completed()
     scene.wrote(scene.one, MINE)
@@ -238,6 +242,7 @@ def run_is_stuck(scene: Scene) -> None:
 
 
 BROKEN: Final[dict[Callable[[Scene], None], str]] = {
+    store_is_waited_for_too_long: "waits 3.1 s for the store",
     final_record_is_changed: "changed a final record",
     final_record_is_deleted: "changed a final record",
     live_claim_is_taken: "wrote over a live claim",

@@ -166,8 +166,8 @@ class TestBrokenPromise:
     def test_ends_the_search(self, few: None) -> None:
         with planted(plants.ALL_IS_FORCED):
             figures = Crowd(1, 10.0, quiet).simulate(range(1, 1_000_000))
-        assert figures.schedules == FEW
-        assert figures.broken
+        assert figures.schedules < FEW
+        assert len(figures.broken) == 1
 
 
 class TestTimeBox:
