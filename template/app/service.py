@@ -25,9 +25,10 @@ from app.dedup import outcome
 from app.dedup.clock import SYSTEM_CLOCK, Clock
 from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
 from app.dedup.outcome import Outcome, Rejected
-from app.dedup.runner import Payload, Runner
+from app.dedup.runner import Payload, Runner, random_id
 from app.dedup.store import Store, StoreError, Terms, UnsafeStore
 from app.dedup.stores import open_store
+from app.dedup.threads import SYSTEM_THREADS, Threads
 from app.environment import BadEnvironment, Reader
 from app.kinds import Kind, open_kind
 from app.settings import Settings
@@ -81,6 +82,8 @@ class Service:
         kind: Kind,
         shutdown: Shutdown,
         clock: Clock = SYSTEM_CLOCK,
+        threads: Threads = SYSTEM_THREADS,
+        new_id: Callable[[], str] = random_id,
     ) -> None:
         self._settings = settings
         self._authenticator = authenticator
@@ -99,6 +102,8 @@ class Service:
             shutdown=shutdown,
             clock=clock,
             compares_payload=kind.compares_payload,
+            threads=threads,
+            new_id=new_id,
         )
 
     def handle(self, request: Request) -> Response:

@@ -7,8 +7,8 @@ import grpc
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
 
-from app.dedup.clock import SYSTEM_CLOCK
-from app.dedup.store import Claimed, Held, Query, Run, StoreError, Terms
+from app.dedup.clock import SYSTEM_CLOCK, Clock
+from app.dedup.store import Claim, Claimed, Held, Query, Run, StoreError, Terms
 from app.dedup.stores import firestore, open_store
 from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.firestore import FirestoreStore
@@ -16,7 +16,7 @@ from tests.support.clock import NOON
 from tests.support.emulator import Emulator
 from tests.support.faults import Kind
 from tests.support.steps import T, claimed
-from tests.support.stores.firestore import FirestoreHarness
+from tests.support.stores.firestore import FirestoreHarness, InterceptedClient
 
 CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
 REFUSALS = {
@@ -48,6 +48,20 @@ def test_each_status_of_a_claim_ends_in_a_claim_or_a_typed_error(
         assert not claimed(store, run, "one", terms).claim.recovered
 
 
+def test_renewal_that_changes_nothing_is_not_taken_for_one(
+    firestore_harness: FirestoreHarness, run: Run, terms: Terms
+) -> None:
+    """R18: the document keeps its time then, and the lease would go on from there."""
+    still = Clock(lambda: NOON, time.monotonic, time.sleep)
+    store = FirestoreStore(
+        lambda: InterceptedClient(firestore_harness.faults), firestore_harness.collection, still
+    )
+    claim = store.renew(claimed(store, run, "one", terms).claim, timeout=T)
+    assert isinstance(claim, Claim)
+    with pytest.raises(StoreError, match="left the record as it was"):
+        store.renew(claim, timeout=T)
+
+
 @pytest.mark.parametrize("code", sorted({*CODES} - REFUSALS - {"ALREADY_EXISTS"}))
 def test_each_unclear_status_of_a_read_is_asked_again(
     firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
@@ -58,6 +72,21 @@ def test_each_unclear_status_of_a_read_is_asked_again(
     firestore_harness.faults.code = code
     firestore_harness.faults.plan = [Kind.NONE, Kind.LOST_REQUEST]
     assert isinstance(store.claim(run, "two", terms, timeout=T), Held)
+
+
+def test_client_is_made_by_the_first_call(run: Run, terms: Terms) -> None:
+    """Weakness 26: not when the store is opened, which happens before a server forks."""
+    made: list[str] = []
+
+    def connect() -> None:
+        made.append("a client")
+        raise DefaultCredentialsError("none found")  # type: ignore[no-untyped-call]
+
+    store = FirestoreStore(connect, "runs", SYSTEM_CLOCK)  # type: ignore[arg-type]
+    assert made == []
+    with pytest.raises(StoreError):
+        store.claim(run, "one", terms, timeout=T)
+    assert made == ["a client"]
 
 
 def test_missing_credentials_are_a_store_error(run: Run, terms: Terms) -> None:

@@ -9,7 +9,7 @@ from typing import NoReturn
 import pytest
 
 from app.dedup import Attempt, ClaimLost, GiveUp, OutcomeUnknown, outcome
-from app.dedup.store import ClaimAnswer, Run, Store, Terms
+from app.dedup.store import Claim, ClaimAnswer, Lost, Run, Store, Terms
 from tests.support.faults import Kind
 from tests.support.protocol import Instance, Never, run_id_at
 from tests.support.stores import Harness, lossy, movable
@@ -228,6 +228,15 @@ class Freezing:
         return answer
 
 
+class FreezingAgain(Freezing):
+    """One that stands still between a renewal and its answer, too."""
+
+    def renew(self, claim: Claim, *, timeout: float) -> Claim | Lost:
+        answer = self._store.renew(claim, timeout=timeout)
+        self._meanwhile()
+        return answer
+
+
 @movable
 class TestFrozenClaim:
     """R19: between the claim and the work, the process stood still for longer than a lease."""
@@ -250,6 +259,44 @@ class TestFrozenClaim:
         assert isinstance(one.deliver(due, never), outcome.Duplicate)
         assert not never.ran
         assert two.attempts[0].recovered
+
+    def test_is_renewed_as_often_as_it_stood_still(self, harness: Harness, due: datetime) -> None:
+        """The renewal before the work is no better than the claim was."""
+        one, two = Instance(harness, request_timeout=600.0), Instance(harness)
+        meanwhile = iter((1, 2))
+
+        def stand_still() -> None:
+            if number := next(meanwhile, None):
+                harness.pass_time(61)
+            if number == 2:
+                two.deliver(due)
+
+        one.freeze(FreezingAgain, stand_still)
+        never = Never()
+        assert isinstance(one.deliver(due, never), outcome.Duplicate)
+        assert not never.ran
+        assert two.attempts[0].recovered
+
+    def test_that_is_renewed_too_late_is_released(self, harness: Harness, due: datetime) -> None:
+        """Bug row 2: the request's time can be over after that renewal."""
+        one = Instance(harness, request_timeout=100.0)
+        one.freeze(FreezingAgain, lambda: harness.pass_time(61))
+        never = Never()
+        assert isinstance(one.deliver(due, never), outcome.Unavailable)
+        assert not never.ran
+        assert harness.raw(run_id_at(due)) is None
+
+    def test_that_is_renewed_after_the_signal_is_released(
+        self, harness: Harness, due: datetime
+    ) -> None:
+        """R27: SIGTERM can come during that renewal."""
+        one = Instance(harness, request_timeout=600.0)
+        meanwhile = iter((lambda: harness.pass_time(61), one.shutdown.begin))
+        one.freeze(FreezingAgain, lambda: next(meanwhile)())
+        never = Never()
+        assert isinstance(one.deliver(due, never), outcome.Unavailable)
+        assert not never.ran
+        assert harness.raw(run_id_at(due)) is None
 
     def test_without_time_left_is_released(self, harness: Harness, due: datetime) -> None:
         """Bug row 2."""
@@ -329,6 +376,25 @@ class TestStoreFailure:
         never = Never()
         assert isinstance(one.deliver(due, never), outcome.Unavailable)
         assert not never.ran
+
+    @lossy
+    @pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.LOST_ANSWER])
+    def test_of_the_claim_is_overcome(
+        self, harness: Harness, one: Instance, due: datetime, kind: Kind
+    ) -> None:
+        """R15; weakness 1: the work is done, and nobody is refused by himself."""
+        harness.faults.plan = [kind]
+        assert isinstance(one.deliver(due), outcome.Processed)
+
+    @lossy
+    def test_that_is_overcome_is_logged(
+        self, harness: Harness, one: Instance, due: datetime, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """R39."""
+        harness.faults.plan = [Kind.LOST_ANSWER]
+        one.deliver(due)
+        events = [getattr(line, "event", None) for line in caplog.records]
+        assert "unclear_resolved" in events
 
     @lossy
     @pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.LOST_ANSWER])

@@ -2,12 +2,14 @@
 
 import contextvars
 import threading
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
 from app.dedup.clock import Clock
 from app.dedup.store import Claim, Lost, Store
 from app.dedup.stores.budget import CALL_TIMEOUT
+from app.dedup.threads import SYSTEM_THREADS, Thread, Threads
 from app.logs import Log
 
 _RETRIES_PER_LEASE: Final = 10
@@ -34,6 +36,7 @@ class Renewal:
         lost: threading.Event,
         stopping: threading.Event,
         clock: Clock,
+        threads: Threads = SYSTEM_THREADS,
     ) -> None:
         self.claim = claim
         self._store = store
@@ -44,12 +47,14 @@ class Renewal:
         self._lease = claim.terms.lease
         self._confirmed = sent
         self._due = sent + claim.terms.period
-        self._done = threading.Event()
-        run = contextvars.copy_context().run
-        self._thread = threading.Thread(target=run, args=(self._loop,), name="lease", daemon=True)
+        self._threads = threads
+        self._done = threads.event()
+        self._thread: Thread | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        # Its log lines have the fields of the request's.
+        loop = partial(contextvars.copy_context().run, self._loop)
+        self._thread = self._threads.start("lease", loop)
         return self
 
     def __exit__(
@@ -60,7 +65,8 @@ class Renewal:
     ) -> None:
         # A renewal that hangs is not waited for: the next write meets its version and reads it.
         self._done.set()
-        self._thread.join(_LONGEST_JOIN)
+        if self._thread is not None:
+            self._thread.join(_LONGEST_JOIN)
 
     def left(self) -> float:
         """Return the seconds of lease that are certainly left."""

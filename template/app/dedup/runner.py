@@ -43,6 +43,7 @@ from app.dedup.store import (
     Terms,
     Unreadable,
 )
+from app.dedup.threads import SYSTEM_THREADS, Threads
 from app.logs import Log, bind
 from app.shutdown import Shutdown
 
@@ -67,6 +68,11 @@ SETTLE: Final = 30.0
 _log = Log(__name__)
 
 
+def random_id() -> str:
+    """Return an id that no other attempt has: 128 random bits in hex."""
+    return secrets.token_hex(16)
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """What came with a delivery besides its identity, and when: `received` is monotonic seconds."""
@@ -85,6 +91,7 @@ class Runner:
         separate_forced_runs: Forced runs have keys of their own (R06).
         request_timeout: Seconds that a request may take (R18).
         compares_payload: A request whose run's record keeps another body's digest is refused.
+        new_id: Makes the id of an attempt.
     """
 
     store: Store
@@ -95,10 +102,12 @@ class Runner:
     shutdown: Shutdown
     clock: Clock
     compares_payload: bool = False
+    threads: Threads = SYSTEM_THREADS
+    new_id: Callable[[], str] = random_id
 
     def run(self, identity: Identity, payload: Payload, job: Job) -> Outcome:
         """Run `job` for a request unless its run is done or being done."""
-        attempt_id = secrets.token_hex(16)
+        attempt_id = self.new_id()
         deadline = payload.received + self.request_timeout
         sent = self.clock.monotonic()
         if self.shutdown.begun:
@@ -145,13 +154,16 @@ class Runner:
         self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
     ) -> Outcome:
         """Start the work only while the claim is certainly ours and there is time (R19, R27)."""
-        now = self.clock.monotonic()
-        if self.shutdown.begun or now >= deadline:
-            self._release(claim)
-            reason = "this instance is shutting down" if self.shutdown.begun else "no time was left"
-            return outcome.Unavailable(reason, claim.run.run_id)
-        if now - sent >= claim.terms.lease:
-            # The process stood still while it claimed; another attempt may have taken over.
+        while True:
+            now = self.clock.monotonic()
+            told = self.shutdown.begun
+            if told or now >= deadline:
+                self._release(claim)
+                reason = "this instance is shutting down" if told else "no time was left"
+                return outcome.Unavailable(reason, claim.run.run_id)
+            if now - sent < claim.terms.lease:
+                return self._work(claim, payload, job, sent, deadline)
+            # The process stood still meanwhile; another attempt may have taken over.
             try:
                 answer = self.store.renew(claim, timeout=min(CLAIM_TIMEOUT, deadline - now))
             except StoreError as error:
@@ -160,7 +172,6 @@ class Runner:
             if isinstance(answer, Lost):
                 return _lost(claim, answer.record)
             claim, sent = answer, now
-        return self._work(claim, payload, job, sent, deadline)
 
     def _work(
         self, claim: Claim, payload: Payload, job: Job, sent: float, deadline: float
@@ -182,6 +193,7 @@ class Runner:
             lost=attempt.lost,
             stopping=attempt.stopping,
             clock=self.clock,
+            threads=self.threads,
         )
         with self.shutdown.tells(attempt.stopping):
             try:

@@ -4,10 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from app.dedup.store import Claim, Lost, Run, Store, Terms
+from app.dedup.record import Fields, Stamp
+from app.dedup.store import Claim, Lost, Run, Store, StoreError, Terms
+from app.dedup.stores.sqlite import SqliteStore
 from tests.support.clock import NOON
 from tests.support.steps import T, claimed, finished, held
 from tests.support.stores import Harness
+from tests.support.stores.sqlite import LossyStore, SqliteHarness
 
 DAY = timedelta(days=1)
 
@@ -16,6 +19,13 @@ def renewed(store: Store, claim: Claim) -> Claim:
     answer = store.renew(claim, timeout=T)
     assert isinstance(answer, Claim), answer
     return answer
+
+
+class IdleStore(LossyStore):
+    """A store to which each write says what the record says already."""
+
+    def _replace(self, run_id: str, fields: Fields, stamp: Stamp, limit: float) -> Stamp:
+        return stamp
 
 
 class TestRenewal:
@@ -43,6 +53,17 @@ class TestRenewal:
         assert after.lease_seconds == before.lease_seconds
         assert after_claim.fence == claim.fence
         assert after_claim.stamp.version != claim.stamp.version
+
+    def test_that_changes_nothing_is_not_taken_for_one(
+        self, run: Run, terms: Terms, conditional_harness: SqliteHarness
+    ) -> None:
+        """R18: to Firestore that is no write, and the lease goes on from the last one."""
+        clock = conditional_harness.clock()
+        inner = SqliteStore(conditional_harness.path, clock)
+        store = IdleStore(inner, clock, conditional_harness.faults)
+        claim = claimed(store, run, "one", terms).claim
+        with pytest.raises(StoreError, match="left the record as it was"):
+            store.renew(claim, timeout=T)
 
     def test_after_a_takeover_is_refused_and_revives_nothing(
         self, harness: Harness, store: Store, other: Store, run: Run, short: Terms, terms: Terms

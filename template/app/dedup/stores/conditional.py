@@ -259,7 +259,11 @@ class ConditionalStore(ABC):
                     if fields is None:
                         self._remove(run_id, stamp, budget.limit())
                         return stamp
-                    return self._replace(run_id, fields, stamp, budget.limit())
+                    written = self._replace(run_id, fields, stamp, budget.limit())
+                    if written.version == stamp.version:
+                        # For Firestore that was no write: the lease goes on from the last one.
+                        raise StoreError("the write left the record as it was")
+                    return written
                 except Conflict:
                     pass
                 except Unclear as error:
