@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -48,10 +49,12 @@ class FirestoreHarness(RealTimeHarness):
 
     name = "firestore"
     codes = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN")
-    conflicts = {
-        "create": frozenset({"ALREADY_EXISTS"}),
-        "change": frozenset({"FAILED_PRECONDITION", "NOT_FOUND"}),
-    }
+    conflicts = MappingProxyType(
+        {
+            "create": frozenset({"ALREADY_EXISTS"}),
+            "change": frozenset({"FAILED_PRECONDITION", "NOT_FOUND"}),
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -58,10 +59,12 @@ class SpannerHarness(RealTimeHarness):
 
     name = "spanner"
     codes = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN", "ABORTED")
-    conflicts = {
-        "create": frozenset({"ALREADY_EXISTS"}),
-        "change": frozenset({"NOT_FOUND", "ALREADY_EXISTS"}),
-    }
+    conflicts = MappingProxyType(
+        {
+            "create": frozenset({"ALREADY_EXISTS"}),
+            "change": frozenset({"NOT_FOUND", "ALREADY_EXISTS"}),
+        }
+    )
 
     def __init__(self, behind: SpannerSession) -> None:
         super().__init__()
