@@ -68,7 +68,8 @@ class Proxy:
 
     def _serve(self, client: socket.socket) -> None:
         """Hand on one request and one answer at a time, as the client's protocol has them."""
-        with suppress(OSError), client, socket.create_connection(("127.0.0.1", self.target)) as server:
+        place = ("127.0.0.1", self.target)
+        with suppress(OSError), client, socket.create_connection(place) as server:
             self._open += [client, server]
             while request := client.recv(1 << 20):
                 trouble = self.plan.pop(0) if self.plan else None
