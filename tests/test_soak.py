@@ -44,6 +44,11 @@ class TestVerdict:
         assert judged.is_good
         assert (judged.once, judged.again) == (0, 1)
 
+    def test_is_good_of_an_attempt_that_said_that_the_store_failed(self) -> None:
+        work = [replace(end, what=what) for end in (FIRST, SECOND) for what in ("start", "done")]
+        assert judge([RUN], work, [], {RUN: "two"}, {}, {"one"}).is_good
+        assert not judge([RUN], work, [], {RUN: "two"}, {}, {"two"}).is_good
+
     @pytest.mark.parametrize(
         "fault",
         [

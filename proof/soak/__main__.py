@@ -21,7 +21,7 @@ from tests.support.servers import frameworks
 from proof.soak.journal import Journal
 from proof.soak.scheduler import Planned, Scheduler, Told, plan
 from proof.soak.stores import STORES, RunningStore
-from proof.soak.trouble import Fleet, Probe, Trouble
+from proof.soak.trouble import Fleet, Probe, Trouble, refused
 from proof.soak.verdict import Verdict, judge
 
 _TIMEOUT = 10.0
@@ -60,7 +60,7 @@ def soak(asked: argparse.Namespace, folder: Path, store: RunningStore, seed: int
                     runs += pool.map(deliver, share)
             finally:
                 fleet.kill()
-        verdict = _verdict(runs, journal, told, behind)
+        verdict = _verdict(runs, journal, told, behind, refused(folder))
     _show(asked, runs, journal, told, verdict, time.monotonic() - began)
     return verdict.is_good
 
@@ -71,7 +71,9 @@ def _deliver(scheduler: Scheduler, seed: int, lease: float, number: int) -> Plan
     return run
 
 
-def _verdict(runs: list[Planned], journal: Journal, told: Told, store: Store) -> Verdict:
+def _verdict(
+    runs: list[Planned], journal: Journal, told: Told, store: Store, refused: set[str]
+) -> Verdict:
     run_ids = [run.run_id() for run in runs]
     records = {record.run_id: record for record in store.get_many(run_ids, timeout=_TIMEOUT)}
     finished_by = {
@@ -84,7 +86,8 @@ def _verdict(runs: list[Planned], journal: Journal, told: Told, store: Store) ->
         f"the scheduled run {record.run_id} was eaten by a forced one"
         for record in store.get_many(eaten, timeout=_TIMEOUT)
     ]
-    verdict = judge(run_ids, journal.work(), journal.faults(), finished_by, told.answered)
+    work, faults = journal.work(), journal.faults()
+    verdict = judge(run_ids, work, faults, finished_by, told.answered, refused)
     verdict.wrong.extend(told.wrong)
     return verdict
 

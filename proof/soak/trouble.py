@@ -1,5 +1,6 @@
 """What happens to the servers and to the store while the runs go on."""
 
+import json
 import random
 import threading
 import time
@@ -52,6 +53,17 @@ class Fleet:
         self._started += 1
         log = self._folder / f"{self._program.name}-{self._started}.log"
         return Server(self._program, log, self._settings)
+
+
+def refused(folder: Path) -> set[str]:
+    """Return the attempts whose server logged that the store failed to take a write of theirs."""
+    signs = ("The lease was not renewed.", "The work was done, but its record was not written")
+    found = set()
+    for log in folder.glob("*.log"):
+        for line in log.read_text(errors="replace").splitlines():
+            if line.startswith("{") and line.endswith("}") and any(sign in line for sign in signs):
+                found.add(str(json.loads(line).get("attempt_id")))
+    return found
 
 
 def _settings(

@@ -1,7 +1,7 @@
 """What the journal, the records and the answers say about all runs together."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import quantiles
@@ -39,11 +39,12 @@ def judge(
     faults: Sequence[Fault],
     finished_by: Mapping[str, str | None],
     answered: Mapping[str, float],
+    refused: Collection[str] = (),
 ) -> Verdict:
     """Judge runs by what was written down.
 
     `finished_by` has the attempt that each completed record names, `answered` the time of the
-    first 2xx.
+    first 2xx. `refused` are attempts that logged that the store failed to take a write of theirs.
     """
     starts = {(each.run_id, each.attempt_id): each for each in work if each.what == "start"}
     done: dict[str, list[Work]] = defaultdict(list)
@@ -66,7 +67,7 @@ def judge(
             begun, taken = starts[run_id, first.attempt_id], starts[run_id, second.attempt_id]
             if not second.recovered:
                 wrong.append(f"run {run_id} was done twice, and the second attempt did not know")
-            elif not _interrupted(begun, taken.at, faults):
+            elif first.attempt_id not in refused and not _interrupted(begun, taken.at, faults):
                 wrong.append(f"run {run_id} was done twice without a crash")
     return Verdict(
         once=sum(len(ends) == 1 for ends in done.values()),
