@@ -118,6 +118,30 @@ class TestARequestInARequest:
 
 
 @pytest.mark.usefixtures("untouched")
+@pytest.mark.parametrize(
+    "text", [b"\x1b[2J", b"a\rb", b"\x00", b"\x9b31m", b"\n{}"], ids=lambda text: text.hex()
+)
+def test_control_characters_reach_no_log_of_the_server(site: Site, text: bytes) -> None:
+    """R39: a person reads it in a terminal, and lines that look like JSON are taken for ours."""
+    before = len(site.server.log())
+    hostile = {
+        "value": raw_request([(b"X-CloudScheduler-JobName", b"a" + text + b"b")]),
+        "name": raw_request([(b"X-" + text, b"a")]),
+        "target": raw_request([], target=b"/" + text),
+        "method": raw_request([], method=b"PO" + text),
+        "length": raw_request([(LENGTH, b"1" + text)]),
+    }
+    for request in hostile.values():
+        with RawConnection(site.server.port) as connection:
+            connection.write(request)
+            connection.finish_writing()
+            connection.read_all()
+    added = site.server.log()[before:]
+    assert [line for line in added.split("\n") if not line.isprintable()] == []
+    assert "{}" not in added.split("\n")
+
+
+@pytest.mark.usefixtures("untouched")
 def test_a_token_that_is_sent_twice_is_refused(site: Site, run: Scheduled) -> None:
     """R33: whichever of them a platform has looked at."""
     for other in ("Bearer good", "Bearer bad"):
