@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -133,13 +134,15 @@ def main() -> None:
     asked = options()
     seed = random.SystemRandom().randrange(1 << 32) if asked.seed is None else asked.seed
     print(f"seed: {seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="soak-") as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        with STORES[asked.store](folder) as store:
-            for variable, value in store.environ.items():
-                patch.setenv(variable, value)
-            good = soak(asked, folder, store, seed)
-    sys.exit(0 if good else 1)
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    with pytest.MonkeyPatch.context() as patch, STORES[asked.store](folder) as store:
+        for variable, value in store.environ.items():
+            patch.setenv(variable, value)
+        good = soak(asked, folder, store, seed)
+    if not good:
+        print(f"The journal and the servers' logs are in {folder}.")
+        sys.exit(1)
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
