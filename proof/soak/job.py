@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from app import logs
 from app.auth import open_authenticator
 from app.dedup import Attempt
 from app.dedup.delivery import read_delivery
@@ -35,6 +36,7 @@ _lock = threading.Lock()
 def service() -> Service:
     """Return the service, with a lease that may be shorter than people should have."""
     settings = Settings.from_environ(os.environ)
+    logs.configure(settings.log_level)
     return Service(
         replace(settings, lease=float(os.environ[LEASE])),
         open_store(settings.run_store_url),
