@@ -101,6 +101,6 @@ def test_a_small_soak_finds_nothing_wrong() -> None:
     assert soak.returncode == 0, soak.stdout + soak.stderr
     figures = dict(re.findall(r"^(.*?): +(.*)$", soak.stdout, re.MULTILINE))
     assert figures["runs"].startswith("48, ")
-    assert int(figures["done once"]) + int(figures["done again after a crash"]) == 48
-    assert figures["lost"] == figures["done twice without a crash"] == "0"
+    assert int(figures["done once"]) + int(figures["done again, as recovered"]) == 48
+    assert figures["lost"] == figures["done twice without a cause"] == "0"
     assert int(figures["deliveries"]) > 48

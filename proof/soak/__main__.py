@@ -112,8 +112,9 @@ def _show(
         ("answers", ", ".join(f"{name} {count}" for name, count in told.answers.most_common())),
         ("troubles", ", ".join(f"{name} {count}" for name, count in faults.most_common())),
         ("done once", verdict.once),
-        ("done again after a crash", verdict.again),
-        ("done twice without a crash", len(twice)),
+        ("done again, as recovered", verdict.again),
+        ("because of", ", ".join(f"{why} {n}" for why, n in verdict.because.most_common())),
+        ("done twice without a cause", len(twice)),
         ("lost", len(lost)),
         ("wrong besides", len(verdict.wrong) - len(twice) - len(lost)),
         (

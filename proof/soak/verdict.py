@@ -1,6 +1,6 @@
 """What the journal, the records and the answers say about all runs together."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,10 +14,11 @@ SLACK = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How often the runs were done. `wrong` says what must not be."""
+    """How often the runs were done, why some were done again, and what must not be (`wrong`)."""
 
     once: int
     again: int
+    because: Counter[str]
     recoveries: list[float]
     wrong: list[str]
 
@@ -53,6 +54,7 @@ def judge(
             done[each.run_id].append(each)
     wrong = [f"run {run_id} was done, and is no run" for run_id in done.keys() - {*run_ids}]
     again = 0
+    because = Counter[str]()
     for run_id in run_ids:
         ends = done.get(run_id, [])
         if not ends:
@@ -65,27 +67,34 @@ def judge(
         again += len(ends) > 1
         for first, second in pairwise(ends):
             begun, taken = starts[run_id, first.attempt_id], starts[run_id, second.attempt_id]
+            causes = _interruptions(begun, taken.at, faults)
+            if first.attempt_id in refused:
+                causes.insert(0, "the store took no write")
             if not second.recovered:
                 wrong.append(f"run {run_id} was done twice, and the second attempt did not know")
-            elif first.attempt_id not in refused and not _interrupted(begun, taken.at, faults):
+            elif not causes:
                 wrong.append(f"run {run_id} was done twice without a crash")
+            else:
+                because[causes[0]] += 1
     return Verdict(
         once=sum(len(ends) == 1 for ends in done.values()),
         again=again,
+        because=because,
         recoveries=_recoveries(starts.values(), done, faults),
         wrong=wrong,
     )
 
 
-def _interrupted(begun: Work, until: float, faults: Sequence[Fault]) -> bool:
-    """Tell whether the attempt's server, or the store, was interrupted while it held the run."""
-    return any(
-        fault.group in (0, begun.group)
+def _interruptions(begun: Work, until: float, faults: Sequence[Fault]) -> list[str]:
+    """Return what interrupted the attempt's server, or the store, while it held the run."""
+    return [
+        fault.what
+        for fault in faults
+        if fault.group in (0, begun.group)
         and fault.what != "stop"
         and fault.begin <= until + SLACK
         and fault.end >= begun.at - SLACK
-        for fault in faults
-    )
+    ]
 
 
 def _recoveries(
