@@ -109,11 +109,11 @@ def _show(
         ("runs", f"{len(runs)}, {sum(run.forced for run in runs)} of them forced"),
         ("deliveries", told.deliveries),
         ("beyond one per run", told.deliveries - len(runs)),
-        ("answers", ", ".join(f"{name} {count}" for name, count in told.answers.most_common())),
-        ("troubles", ", ".join(f"{name} {count}" for name, count in faults.most_common())),
+        ("answers", _counts(told.answers)),
+        ("troubles", _counts(faults)),
         ("done once", verdict.once),
         ("done again, as recovered", verdict.again),
-        ("because of", ", ".join(f"{why} {n}" for why, n in verdict.because.most_common())),
+        ("because of", _counts(verdict.because)),
         ("done twice without a cause", len(twice)),
         ("lost", len(lost)),
         ("wrong besides", len(verdict.wrong) - len(twice) - len(lost)),
@@ -128,6 +128,10 @@ def _show(
         print(f"{name + ':':28}{value}")
     for each in verdict.wrong[:20]:
         print(f"WRONG: {each}")
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "nothing"
 
 
 def main() -> None:
