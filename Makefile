@@ -1,7 +1,7 @@
 # `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast check contract audit simulate-proof enumerate-proof \
-	mutation-proof mutation-page bench format defaults lock
+	mutation-proof mutation-page bench soak format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -41,6 +41,7 @@ check: $(READY) ## Check style, format and types, of the template's code and of 
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
 	cd template && ../$(PYTHON) -m mypy
+	cd template && MYPYPATH=.. ../$(PYTHON) -m mypy ../proof/soak
 
 check: contract
 
@@ -70,6 +71,13 @@ mutation-page: $(READY) ## Write docs/reference/mutation-proof.md
 
 bench: $(READY) ## Measure cold starts, per framework and store
 	$(PYTHON) benchmarks/cold_start.py
+
+RUNS := 10000
+STORE := sqlite
+
+soak: $(READY) ## Do RUNS runs on a STORE (sqlite, firestore, spanner, redis) amid troubles
+	cd template && PYTHONPATH=.:.. ../$(PYTHON) -m proof.soak --runs $(RUNS) --store $(STORE) \
+		$(if $(SEED),--seed $(SEED)) $(ARGS)
 
 format: $(READY) ## Mend style and format where that is safe
 	$(PYTHON) -m ruff check --fix

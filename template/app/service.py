@@ -23,7 +23,7 @@ from app.auth import (
 )
 from app.dedup import outcome
 from app.dedup.clock import SYSTEM_CLOCK, Clock
-from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path
+from app.dedup.delivery import BadDelivery, Headers, Query, is_run_path, shown
 from app.dedup.outcome import Outcome, Rejected
 from app.dedup.runner import Payload, Runner, random_id
 from app.dedup.store import Store, StoreError, Terms, UnsafeStore
@@ -122,7 +122,9 @@ class Service:
         if not is_run_path(request.path, self._settings.job_scope):
             return _rejected(404, "There is nothing at this path; runs are delivered to /.")
         if request.method != "POST":
-            return _rejected(405, f"The method is {request.method!a}; runs are delivered by POST.")
+            return _rejected(
+                405, f"The method is {shown(request.method)}; runs are delivered by POST."
+            )
         if request.body is None:
             return _rejected(400, "The body broke off, or is not as its headers say.")
         if len(request.body) > BODY_LIMIT:
@@ -204,7 +206,8 @@ def _rejected(status: int, reason: str) -> Rejected:
 def _health(method: str) -> Response:
     if method in ("GET", "HEAD"):
         return _response(200, {"outcome": "healthy"})
-    return _answer(_rejected(405, f"The method is {method!a}; /health answers GET."), allow="GET")
+    reason = f"The method is {shown(method)}; /health answers GET."
+    return _answer(_rejected(405, reason), allow="GET")
 
 
 def _answer(result: Outcome, allow: str = "POST") -> Response:

@@ -3,49 +3,19 @@
 import time
 from dataclasses import replace
 
-import grpc
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
 
 from app.dedup.clock import SYSTEM_CLOCK, Clock
-from app.dedup.store import Claim, Claimed, Held, Query, Run, StoreError, Terms
+from app.dedup.store import Claim, Claimed, Query, Run, StoreError, Terms
 from app.dedup.stores import firestore, open_store
-from app.dedup.stores.conditional import Unclear
 from app.dedup.stores.firestore import FirestoreStore
 from tests.support.clock import NOON
 from tests.support.emulator import Emulator
 from tests.support.faults import Kind
+from tests.support.rpc import CODES, REFUSALS
 from tests.support.steps import T, claimed
 from tests.support.stores.firestore import FirestoreHarness, InterceptedClient
-
-CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
-REFUSALS = {
-    "INVALID_ARGUMENT",
-    "NOT_FOUND",
-    "PERMISSION_DENIED",
-    "UNAUTHENTICATED",
-    "FAILED_PRECONDITION",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-}
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_each_status_of_a_claim_ends_in_a_claim_or_a_typed_error(
-    firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
-) -> None:
-    """Bug row 31: the real cause shows, and a refusal is not asked again."""
-    store = firestore_harness.open()
-    firestore_harness.faults.code = code
-    firestore_harness.faults.plan = [Kind.LOST_REQUEST]
-    if code in REFUSALS:
-        with pytest.raises(StoreError, match="injected") as caught:
-            store.claim(run, "one", terms, timeout=T)
-        assert not isinstance(caught.value, Unclear)
-        assert caught.value.__cause__ is not None
-        assert firestore_harness.faults.calls == ["write"]
-    else:
-        assert not claimed(store, run, "one", terms).claim.recovered
 
 
 def test_renewal_that_changes_nothing_is_not_taken_for_one(
@@ -60,18 +30,6 @@ def test_renewal_that_changes_nothing_is_not_taken_for_one(
     assert isinstance(claim, Claim)
     with pytest.raises(StoreError, match="left the record as it was"):
         store.renew(claim, timeout=T)
-
-
-@pytest.mark.parametrize("code", sorted({*CODES} - REFUSALS - {"ALREADY_EXISTS"}))
-def test_each_unclear_status_of_a_read_is_asked_again(
-    firestore_harness: FirestoreHarness, run: Run, terms: Terms, code: str
-) -> None:
-    """R26."""
-    store = firestore_harness.open()
-    claimed(store, run, "one", terms)
-    firestore_harness.faults.code = code
-    firestore_harness.faults.plan = [Kind.NONE, Kind.LOST_REQUEST]
-    assert isinstance(store.claim(run, "two", terms, timeout=T), Held)
 
 
 def test_client_is_made_by_the_first_call(run: Run, terms: Terms) -> None:
@@ -184,7 +142,7 @@ def test_each_status_of_a_list_is_asked_again_or_a_typed_error(
     claimed(store, run, "one", terms)
     firestore_harness.faults.code = code
     firestore_harness.faults.plan = [Kind.LOST_REQUEST]
-    if code in REFUSALS | {"ALREADY_EXISTS"}:
+    if code in REFUSALS:
         with pytest.raises(StoreError, match="injected"):
             [*store.list(Query(), timeout=T)]
     else:

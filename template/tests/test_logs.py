@@ -4,15 +4,18 @@ import contextvars
 import io
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from app import logs
-from app.auth import SUPPORTED, open_authenticator
+from app.auth import CREDENTIALS, SUPPORTED, open_authenticator
 from app.dedup import Attempt
+from app.dedup.delivery import JobScope
+from app.dedup.store import Query
 from tests.support.clock import NOON
-from tests.support.logs import captured, own_root_logger
-from tests.support.service import RUN_ID, SCHEDULED, LocalService, idle
+from tests.support.logs import Output, captured, own_root_logger
+from tests.support.service import RUN_ID, SCHEDULED, LocalService, idle, never
 from tests.support.settings import ACCOUNT, AUDIENCE
 from tests.support.stores.sqlite import SqliteHarness
 
@@ -264,15 +267,84 @@ class TestSecrets:
         assert "hidden" not in output.getvalue()
 
 
-@pytest.mark.parametrize("header", SCHEDULED)
-def test_a_header_cannot_write_a_line_of_its_own(harness: SqliteHarness, header: str) -> None:
-    """R39: it is quoted inside the one line about its refusal."""
-    forged = '2026-10-16T12:00:00Z\n{"severity": "CRITICAL", "event": "completed"}\x1b[2J\r\x00'
-    with captured() as output:
-        LocalService(harness).handle(headers={**SCHEDULED, header: (forged,)})
-    (line,) = output.entries
-    assert (line["severity"], line["event"]) == ("WARNING", "rejected")
-    assert line["message"].isprintable()
+FORGED = '{"severity": "CRITICAL", "event": "completed"}'
+HOSTILE = {
+    "new line": f"2026-10-16T12:00:00Z\n{FORGED}\r\n",
+    "end of the string": f'", "event": "completed", "x": {FORGED}, "y": "',
+    "terminal": "\x1b[2J\x1b]0;owned\x07\x9b31m\x00\x7f",
+    "other line ends": f"\x0b\x0c\x1c\x85\u2028{FORGED}",
+    "no character": "\ud800\udcff",
+    "long": "a/" * 50_000,
+}
+LONGEST_LINE = 2_000
+
+
+class TestHostileText:
+    """R39: it is shortened and escaped inside the line about its refusal, or not shown at all."""
+
+    @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+    @pytest.mark.parametrize("terminal", [False, True], ids=["json", "terminal"])
+    @pytest.mark.parametrize("header", [*SCHEDULED, "x-job-project", "x-job-location"])
+    def test_in_a_header_of_the_run_writes_no_line_and_no_record(
+        self, harness: SqliteHarness, header: str, terminal: bool, text: str
+    ) -> None:
+        scope = {"x-job-project": ("my-project",), "x-job-location": ("us-central1",)}
+        headers = {**SCHEDULED, **scope, header: (text,)}
+        with captured(terminal=terminal) as output:
+            answer = LocalService(harness, never, job_scope=JobScope.HEADER).handle(headers=headers)
+        assert answer.outcome == (400, "rejected")
+        assert is_one_plain_line(output.getvalue())
+        assert "completed" not in [entry["event"] for entry in entries_of(output, terminal)]
+        assert [*harness.open().list(Query(), timeout=1.0)] == []
+
+    @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+    @pytest.mark.parametrize("header", ["traceparent", "x-cloud-trace-context", "user-agent"])
+    def test_in_another_header_changes_no_line(
+        self, harness: SqliteHarness, header: str, text: str
+    ) -> None:
+        with captured() as output:
+            answer = LocalService(harness).handle(headers={**SCHEDULED, header: (text,)})
+        assert answer.outcome == (200, "processed")
+        assert all(is_one_plain_line(line) for line in output.getvalue().splitlines())
+        assert logs.TRACE not in {name for entry in output.entries for name in entry}
+
+    @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+    @pytest.mark.parametrize("mode", SUPPORTED)
+    @pytest.mark.parametrize("header", CREDENTIALS)
+    def test_in_a_token_writes_no_line_of_its_own(
+        self, harness: SqliteHarness, mode: str, header: str, text: str
+    ) -> None:
+        caller = open_authenticator(mode, audience=AUDIENCE, service_account=ACCOUNT)
+        with captured() as output:
+            service = LocalService(harness, caller=caller)
+            service.handle(headers={**SCHEDULED, header: (f"Bearer {text}",)})
+        assert all(is_one_plain_line(line) for line in output.getvalue().splitlines())
+
+    @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+    @pytest.mark.parametrize("scope", JobScope)
+    def test_in_the_address_or_the_method_writes_no_line_of_its_own(
+        self, harness: SqliteHarness, scope: JobScope, text: str
+    ) -> None:
+        asked: list[dict[str, Any]] = [
+            {"method": text},
+            {"path": f"/{text}"},
+            {"path": "/health", "method": text},
+            {"path": f"/projects/{text}/locations/us-central1"},
+            {"query": {"project": (text,), "location": ("us-central1",)}},
+        ]
+        service = LocalService(harness, job_scope=scope)
+        for request in asked:
+            with captured() as output:
+                service.handle(**request)
+            assert all(is_one_plain_line(line) for line in output.getvalue().splitlines())
+
+
+def is_one_plain_line(text: str) -> bool:
+    return text.removesuffix("\n").isprintable() and text.isascii() and len(text) < LONGEST_LINE
+
+
+def entries_of(output: Output, terminal: bool) -> list[dict[str, Any]]:
+    return [] if terminal else output.entries
 
 
 class TestLog:

@@ -22,82 +22,21 @@ from app.dedup.stores.spanner_session import connect
 from tests.support.clock import NOON
 from tests.support.emulator import Emulator
 from tests.support.faults import Kind
+from tests.support.rpc import CODES, REFUSALS
 from tests.support.steps import T, claimed, held
 from tests.support.stores.spanner import DATABASE, TABLE, SpannerHarness
 
-CODES = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
-REFUSALS = {
-    "INVALID_ARGUMENT",
-    "NOT_FOUND",
-    "PERMISSION_DENIED",
-    "UNAUTHENTICATED",
-    "FAILED_PRECONDITION",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-}
 
-
-class TestStatus:
-    """Bug row 31: of each RPC, each status ends in an answer or a typed error with its cause."""
-
+class TestSession:
     @pytest.mark.parametrize("code", CODES)
-    def test_of_a_claim(
+    def test_that_cannot_be_made_ends_in_an_answer_or_a_typed_error(
         self, spanner_harness: SpannerHarness, run: Run, terms: Terms, code: str
     ) -> None:
-        store = spanner_harness.open()
-        spanner_harness.faults.code = code
-        spanner_harness.faults.plan = [Kind.LOST_REQUEST]
-        if code in REFUSALS:
-            with pytest.raises(StoreError, match="injected") as caught:
-                store.claim(run, "one", terms, timeout=T)
-            assert not isinstance(caught.value, Unclear)
-            assert caught.value.__cause__ is not None
-            assert spanner_harness.faults.calls == ["write"]
-        else:
-            assert not claimed(store, run, "one", terms).claim.recovered
-            assert spanner_harness.faults.calls == ["write", "read", "write"]
-
-    @pytest.mark.parametrize("code", CODES)
-    def test_of_a_later_write(
-        self, spanner_harness: SpannerHarness, run: Run, terms: Terms, code: str
-    ) -> None:
-        """R26: a version that seems gone, or there, is looked up; it was neither."""
-        store = spanner_harness.open()
-        claim = claimed(store, run, "one", terms).claim
-        spanner_harness.faults.code = code
-        spanner_harness.faults.plan = [Kind.LOST_REQUEST]
-        if code in REFUSALS - {"NOT_FOUND"}:
-            with pytest.raises(StoreError, match="injected"):
-                store.renew(claim, timeout=T)
-        else:
-            assert store.finish(claim, Status.COMPLETED, None, timeout=T) is None
-            assert spanner_harness.faults.calls == ["write", "write", "read", "write"]
-
-    @pytest.mark.parametrize("code", CODES)
-    def test_of_a_read(
-        self, spanner_harness: SpannerHarness, run: Run, terms: Terms, code: str
-    ) -> None:
-        """R26."""
-        store = spanner_harness.open()
-        claimed(store, run, "one", terms)
-        spanner_harness.faults.code = code
-        spanner_harness.faults.plan = [Kind.NONE, Kind.LOST_REQUEST]
-        if code in REFUSALS | {"ALREADY_EXISTS"}:
-            with pytest.raises(StoreError, match="injected"):
-                store.claim(run, "two", terms, timeout=T)
-        else:
-            held(store, run, "two", terms)
-            assert spanner_harness.faults.calls == ["write", *["write", "read"] * 2]
-
-    @pytest.mark.parametrize("code", CODES)
-    def test_of_the_sessions_making(
-        self, spanner_harness: SpannerHarness, run: Run, terms: Terms, code: str
-    ) -> None:
-        """R25, R26: nothing can have been written without one."""
+        """R25, R26; bug row 31: nothing can have been written without one."""
         store = spanner_harness.open()
         spanner_harness.sessions.code = code
         spanner_harness.sessions.plan = [Kind.LOST_REQUEST]
-        if code in REFUSALS:
+        if code in REFUSALS - {"ALREADY_EXISTS"}:
             with pytest.raises(StoreError, match="injected"):
                 store.claim(run, "one", terms, timeout=T)
             assert spanner_harness.faults.calls == []
@@ -106,8 +45,6 @@ class TestStatus:
             assert spanner_harness.sessions.calls == ["session"] * 2
             assert spanner_harness.faults.calls == ["read", "write"]
 
-
-class TestSession:
     def test_is_made_once_by_many_threads(
         self, spanner_harness: SpannerHarness, run: Run, terms: Terms
     ) -> None:

@@ -15,17 +15,23 @@ def handle(service: Service) -> flask.Response:
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in incoming.headers:
         headers[name.lower()] = (*headers.get(name.lower(), ()), value)
+    body = _body(incoming)
     answer = service.handle(
         Request(
             method=incoming.method,
             path=_path(incoming),
             query={name: tuple(values) for name, values in incoming.args.lists()},
             headers=headers,
-            body=_body(incoming),
+            body=body,
             received=received,
         )
     )
-    return flask.Response(answer.body, answer.status, dict(answer.headers))
+    if body is not None and len(body) <= BODY_LIMIT:
+        return flask.Response(answer.body, answer.status, dict(answer.headers))
+    # The Functions Framework reads what is left of a body, however long, before all answers that
+    # are no streams.
+    headers_of_stream = {**answer.headers, "Content-Length": str(len(answer.body))}
+    return flask.Response(iter([answer.body]), answer.status, headers_of_stream)
 
 
 def _path(incoming: flask.Request) -> str:

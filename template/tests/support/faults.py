@@ -21,10 +21,11 @@ class Kind(Enum):
 class Faults:
     """The plan for the next calls, and a log of all calls.
 
-    An entry of the plan can be a function: what others do just before the call.
+    An entry of the plan can have a code of its own, which stays, or be a function: what others do
+    just before the call.
     """
 
-    plan: list[Kind | Callable[[], object]] = field(default_factory=list)
+    plan: list[Kind | tuple[Kind, str] | Callable[[], object]] = field(default_factory=list)
     code: str = "UNAVAILABLE"
     calls: list[str] = field(default_factory=list)
 
@@ -32,6 +33,8 @@ class Faults:
         """Note a call and return what goes wrong with it."""
         self.calls.append(call)
         step = self.plan.pop(0) if self.plan else Kind.NONE
+        if isinstance(step, tuple):
+            step, self.code = step
         if isinstance(step, Kind):
             return step
         # What others do has no faults and does not count.

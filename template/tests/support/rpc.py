@@ -1,11 +1,26 @@
 """Faults of gRPC calls, injected between a client and its channel."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import grpc
 
 from tests.support.faults import Faults, Kind
+
+CODES: Final = [code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
+REFUSALS: Final = frozenset(
+    {
+        "INVALID_ARGUMENT",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "UNAUTHENTICATED",
+        "FAILED_PRECONDITION",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+    }
+)
+"""Statuses that say for sure that nothing was done, or that a condition did not hold."""
 
 
 class Injected(grpc.RpcError):

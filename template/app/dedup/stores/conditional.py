@@ -207,7 +207,10 @@ class ConditionalStore(ABC):
             return self._change(claim, fields, happened, left, problem)
 
         answer = insisted(self._clock, timeout, write)
-        return answer if isinstance(answer, Lost) else None
+        # Whoever repeated the write on its way got a conflict with itself.
+        if isinstance(answer, Lost) and not happened(answer.record, claim.stamp):
+            return answer
+        return None
 
     def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
         """Delete the record or end its lease in `settle` seconds: one call."""

@@ -106,6 +106,11 @@ class Server:
 
         return [line for line in self.log()[since:].splitlines() if is_one(line)]
 
+    @property
+    def group(self) -> int:
+        """The id of its process group."""
+        return self._process.pid
+
     def terminate(self) -> None:
         """Send SIGTERM to the process that the platform knows, as the platform does."""
         self._process.terminate()

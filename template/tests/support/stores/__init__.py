@@ -1,10 +1,12 @@
 """The stores of this project under test: one harness each, found by the module that is here."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pkgutil import iter_modules
+from types import MappingProxyType
 
 import pytest
 
@@ -33,13 +35,15 @@ movable = pytest.mark.parametrize("harness", ["conditional", "sqlite"], indirect
 class Harness(ABC):
     """A store, and what a test needs to look behind it.
 
-    `faults` applies to the calls of all stores that the harness opens. `codes` are the statuses
-    that an unclear answer can have. `takeover_calls` is the number of calls that take over a dead
-    lease; the last of them does it.
+    `faults` applies to the calls of all stores that the harness opens. `codes` are some statuses
+    that an unclear answer can have. `conflicts` are the statuses that say that the condition of a
+    `create` or a `change` did not hold. `takeover_calls` is the number of calls that take over a
+    dead lease; the last of them does it.
     """
 
     name: str
     codes: tuple[str, ...] = ()
+    conflicts: Mapping[str, frozenset[str]] = MappingProxyType({})
     takeover_calls: int = 3
 
     def __init__(self) -> None:
@@ -76,3 +80,28 @@ class Harness(ABC):
     @abstractmethod
     def now(self) -> datetime:
         """Return the store's time, give or take a second."""
+
+
+class RealTimeHarness(Harness):
+    """A store of its own process, whose clock nobody moves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waited = 0.0
+
+    def clock(self, skew: timedelta = timedelta()) -> Clock:
+        return Clock(
+            lambda: datetime.now(UTC) + skew,
+            lambda: time.monotonic() + self._waited,
+            self._wait,
+        )
+
+    def pass_time(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def _wait(self, seconds: float) -> None:
+        # Between two tries nothing happens that a test would have to wait for.
+        self._waited += seconds

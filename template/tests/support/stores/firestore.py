@@ -1,11 +1,11 @@
 """Firestore under test: the emulator, with a gRPC interceptor that counts and loses calls."""
 
 import shutil
-import time
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -14,7 +14,6 @@ from google.auth.credentials import AnonymousCredentials, Credentials
 from google.cloud.firestore_v1.client import Client
 from google.cloud.firestore_v1.document import DocumentReference
 
-from app.dedup.clock import Clock
 from app.dedup.store import Store
 from app.dedup.stores.firestore import FirestoreStore
 from dev.server import free_port
@@ -22,7 +21,7 @@ from tests.support.emulator import Emulator
 from tests.support.faults import Faults
 from tests.support.missing import missing
 from tests.support.rpc import Interceptor
-from tests.support.stores import Hanging, Harness, RawFields
+from tests.support.stores import Hanging, RawFields, RealTimeHarness
 
 PROJECT = "test-project"
 PLACE = ("firestore://test-project/(default)?collection={name}", "FIRESTORE_EMULATOR_HOST")
@@ -45,11 +44,17 @@ class InterceptedClient(Client):
         )
 
 
-class FirestoreHarness(Harness):
+class FirestoreHarness(RealTimeHarness):
     """A collection of its own in the emulator, whose clock nobody moves."""
 
     name = "firestore"
     codes = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN")
+    conflicts = MappingProxyType(
+        {
+            "create": frozenset({"ALREADY_EXISTS"}),
+            "change": frozenset({"FAILED_PRECONDITION", "NOT_FOUND"}),
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,9 +64,6 @@ class FirestoreHarness(Harness):
     def open(self, skew: timedelta = timedelta()) -> Store:
         connect = partial(InterceptedClient, self.faults)
         return FirestoreStore(connect, self.collection, self.clock(skew))
-
-    def clock(self, skew: timedelta = timedelta()) -> Clock:
-        return Clock(lambda: datetime.now(UTC) + skew, time.monotonic, time.sleep)
 
     def plant(self, run_id: str, fields: RawFields) -> None:
         self._document(run_id).set(dict(fields))
@@ -76,12 +78,6 @@ class FirestoreHarness(Harness):
         found = self._document(run_id).get()
         fields = found.to_dict()
         return None if fields is None else {**fields, "update_time": found.update_time}
-
-    def pass_time(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
     def _document(self, run_id: str) -> DocumentReference:
         return self._client.collection(self.collection).document(run_id)

@@ -1,9 +1,8 @@
 """Redis under test: a real server, and a connection that counts scripts and loses them."""
 
-import time
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from redis import Redis, exceptions
 from redis.connection import Connection
 
-from app.dedup.clock import Clock
 from app.dedup.store import Store
 from app.dedup.stores import open_store
 from app.dedup.stores.redis.address import Address
@@ -21,7 +19,7 @@ from app.dedup.stores.redis.script import micros
 from app.dedup.stores.redis.store import RedisStore
 from tests.support.faults import Faults, Kind
 from tests.support.redis_server import Server
-from tests.support.stores import Hanging, Harness, RawFields
+from tests.support.stores import Hanging, RawFields, RealTimeHarness
 
 PLACE = ("redis://{host}?prefix={name}:", "")
 """URL of a set of records on what `redis_emulator` yields; no variable names that."""
@@ -68,7 +66,7 @@ class LossyConnection(Connection):
         return kind(f"injected: {what}")
 
 
-class RedisHarness(Harness):
+class RedisHarness(RealTimeHarness):
     """A prefix of its own on the server, whose clock nobody moves."""
 
     name = "redis"
@@ -80,17 +78,9 @@ class RedisHarness(Harness):
         self.server = server
         self.prefix = f"runs-{uuid.uuid4().hex}:"
         self.client = server.client()
-        self._waited = 0.0
 
     def open(self, skew: timedelta = timedelta()) -> Store:
         return RedisStore(self._connect, self.prefix, self.clock(skew))
-
-    def clock(self, skew: timedelta = timedelta()) -> Clock:
-        return Clock(
-            lambda: datetime.now(UTC) + skew,
-            lambda: time.monotonic() + self._waited,
-            self._wait,
-        )
 
     def plant(self, run_id: str, fields: RawFields) -> None:
         # Another version writes the time; a person's record without it is a test of its own.
@@ -112,16 +102,6 @@ class RedisHarness(Harness):
     def expires(self, run_id: str) -> int:
         """Return when the server deletes the record, in milliseconds; -1 is never."""
         return int(self.client.pexpiretime(self.prefix + run_id))
-
-    def pass_time(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def _wait(self, seconds: float) -> None:
-        # Between two tries nothing happens that a test would have to wait for.
-        self._waited += seconds
 
     def _connect(self) -> Redis:
         client = connect(Address.parse(self.server.url))

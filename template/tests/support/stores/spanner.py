@@ -3,11 +3,11 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -21,7 +21,7 @@ from google.cloud.spanner_v1 import (
 )
 from google.cloud.spanner_v1.services.spanner.transports.grpc import SpannerGrpcTransport
 
-from app.dedup.clock import SYSTEM_CLOCK, Clock
+from app.dedup.clock import SYSTEM_CLOCK
 from app.dedup.store import Store
 from app.dedup.stores.spanner import SpannerStore
 from app.dedup.stores.spanner_session import SpannerSession, connect, wire_value
@@ -30,7 +30,7 @@ from tests.support.emulator import Emulator
 from tests.support.faults import Faults
 from tests.support.missing import missing
 from tests.support.rpc import Interceptor
-from tests.support.stores import Hanging, Harness, RawFields
+from tests.support.stores import Hanging, RawFields, RealTimeHarness
 
 DATABASE = "projects/test-project/instances/test-instance/databases/test-database"
 TABLE = "scheduler_runs"
@@ -51,7 +51,7 @@ _TYPES: dict[type, frozenset[str]] = {
 }
 
 
-class SpannerHarness(Harness):
+class SpannerHarness(RealTimeHarness):
     """The emulator's tables, emptied, on a clock that nobody moves.
 
     A process opens its session once, before its first call: `sessions` are its faults and log.
@@ -59,6 +59,12 @@ class SpannerHarness(Harness):
 
     name = "spanner"
     codes = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN", "ABORTED")
+    conflicts = MappingProxyType(
+        {
+            "create": frozenset({"ALREADY_EXISTS"}),
+            "change": frozenset({"NOT_FOUND", "ALREADY_EXISTS"}),
+        }
+    )
 
     def __init__(self, behind: SpannerSession) -> None:
         super().__init__()
@@ -70,9 +76,6 @@ class SpannerHarness(Harness):
     def open(self, skew: timedelta = timedelta()) -> Store:
         connected = partial(_intercepted, self.faults, self.sessions)
         return SpannerStore(connected, DATABASE, TABLE, self.clock(skew))
-
-    def clock(self, skew: timedelta = timedelta()) -> Clock:
-        return Clock(lambda: datetime.now(UTC) + skew, time.monotonic, time.sleep)
 
     def plant(self, run_id: str, fields: RawFields) -> None:
         self._commit(Mutation(insert=_row(run_id, fields)))
@@ -99,12 +102,6 @@ class SpannerHarness(Harness):
     def erase_version(self, run_id: str, version: str) -> None:
         key = KeySetPB(keys=[[run_id, version]])
         self._commit(Mutation(delete=Mutation.Delete(table=VERSIONS, key_set=key)))
-
-    def pass_time(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
     def _ask(self, sql: str, run_id: str) -> list[dict[str, Any]]:
         return self._behind.query(sql, {"run_id": run_id}, 10.0).rows
