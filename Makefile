@@ -41,7 +41,6 @@ check: $(READY) ## Check style, format and types, of the template's code and of 
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
 	cd template && ../$(PYTHON) -m mypy
-	cd template && MYPYPATH=.. ../$(PYTHON) -m mypy ../proof/soak
 
 check: contract
 
@@ -72,11 +71,8 @@ mutation-page: $(READY) ## Write docs/reference/mutation-proof.md
 bench: $(READY) ## Measure cold starts, per framework and store
 	$(PYTHON) benchmarks/cold_start.py
 
-RUNS := 10000
-STORE := sqlite
-
 soak: $(READY) ## Do RUNS runs on a STORE (sqlite, firestore, spanner, redis) amid troubles
-	cd template && PYTHONPATH=.:.. ../$(PYTHON) -m proof.soak --runs $(RUNS) --store $(STORE) \
+	cd template && PYTHONPATH=.:.. ../$(PYTHON) -m proof.soak --runs $(or $(RUNS),10000) --store $(or $(STORE),sqlite) \
 		$(if $(SEED),--seed $(SEED)) $(ARGS)
 
 format: $(READY) ## Mend style and format where that is safe
