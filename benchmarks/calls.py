@@ -12,6 +12,7 @@ from redis import Redis
 Counting = Callable[[], AbstractContextManager[Counter[str]]]
 """Counts the calls that are made while the context lasts, by name."""
 
+_BEGIN: Final = "the beginning of what is counted"
 _END: Final = "the end of what is counted"
 
 
@@ -51,14 +52,15 @@ def redis_counting(port: int) -> Counting:
     def counting() -> Iterator[Counter[str]]:
         calls = Counter[str]()
         with Redis(port=port) as client, client.monitor() as monitor:
+            lines = monitor.listen()
+            client.echo(_BEGIN)
+            while _BEGIN not in next(lines)["command"]:
+                pass
             yield calls
             client.echo(_END)
-            for line in monitor.listen():
-                command = str(line["command"])
-                if _END in command:
-                    break
+            while _END not in (line := next(lines))["command"]:
                 # What a script does is no call over the wire.
                 if line["client_type"] != "lua":
-                    calls[command.split()[0].upper()] += 1
+                    calls[line["command"].split()[0].upper()] += 1
 
     return counting

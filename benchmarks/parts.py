@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.firestore_v1.client import Client
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -43,7 +45,12 @@ class Parts(AbstractContextManager["Parts"]):
         host = f"{_HOST}:{free_port()}"
         command = ["gcloud", "emulators", "firestore", "start", f"--host-port={host}"]
         self._start("firestore", command, ready="is now running")
-        return self._set("FIRESTORE_EMULATOR_HOST", host)
+        self._set("FIRESTORE_EMULATOR_HOST", host)
+        # The first request takes seconds, more than the stores give a call.
+        client = Client(project="warm", credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
+        client.collection("warm").document("warm").set({"up": True})
+        client.close()  # type: ignore[no-untyped-call]
+        return host
 
     @cached_property
     def spanner(self) -> str:
