@@ -1,6 +1,6 @@
-# `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
+# `make help` lists the commands. ARGS goes to the command: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast check bench format defaults lock
+.PHONY: help install demo test test-fast check bench bench-docs format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -39,8 +39,11 @@ check: $(READY) ## Check style, format and types, of the template's code and of 
 	$(PYTHON) -m mypy
 	cd template && ../$(PYTHON) -m mypy
 
-bench: $(READY) ## Measure cold starts, per framework and store
-	$(PYTHON) benchmarks/cold_start.py
+bench: $(READY) ## Measure claims, throughput, starts and more; ARGS="claim --quick" for one, and quick
+	PYTHONPATH=.:template $(PYTHON) -m benchmarks $(ARGS)
+
+bench-docs: $(READY) ## Measure all, and write docs/reference/benchmarks.md and its picture
+	PYTHONPATH=.:template $(PYTHON) -m benchmarks --docs $(ARGS)
 
 format: $(READY) ## Mend style and format where that is safe
 	$(PYTHON) -m ruff check --fix

@@ -10,7 +10,7 @@ from benchmarks.sides import Pair, Side
 from benchmarks.sides.places import STORES, opened
 from benchmarks.timing import sampled
 
-ROUNDS, QUICK_ROUNDS = 300, 3
+ROUNDS, QUICK_ROUNDS = 200, 3
 
 COLUMNS = (
     Column("store", "store"),
@@ -100,7 +100,10 @@ OPERATIONS: dict[str, Callable[[Side], Callable[[], object]]] = {
 
 
 def _compared(
-    store: str, name: str, operation: Callable[[Side], Callable[[], object]], pairs: list[Pair],
+    store: str,
+    name: str,
+    operation: Callable[[Side], Callable[[], object]],
+    pairs: list[Pair],
     rounds: int,
 ) -> list[Row]:
     actions = {pair.title: operation(pair.timed) for pair in pairs}

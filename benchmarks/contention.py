@@ -14,7 +14,7 @@ from benchmarks.timing import Sample, in_turns
 
 STORES = ("Firestore", "Redis")
 DELIVERIES = 16
-ROUNDS, QUICK_ROUNDS = 10, 1
+ROUNDS, QUICK_ROUNDS = 5, 1
 
 COLUMNS = (
     Column("store", "store"),
@@ -54,7 +54,7 @@ def measure(parts: Parts, *, quick: bool) -> Result:
         name="contention",
         question=f"What if one run is delivered {DELIVERIES} times at once?",
         method=(
-            f"{DELIVERIES} threads of one process begin together with the same run, each by a claim;"
+            f"{DELIVERIES} threads of one process begin together, each with a claim of one run;"
             " whoever gets it finishes it at once. A delivery's time is until its answer: done,"
             " duplicate, in progress, or an error. The sides take turns. Round trips are counted in"
             " a round of their own."

@@ -26,7 +26,7 @@ def describe() -> dict[str, str]:
     busy = os.getloadavg()[0]
     return {
         "machine": f"{os.cpu_count()} CPUs ({_processor()}), {gib:.0f} GiB of memory",
-        "system": f"{platform.system()} on {platform.machine()}, Python {platform.python_version()}",
+        "system": f"{platform.system()} ({platform.machine()}), Python {platform.python_version()}",
         "load": f"{busy:.1f} processes wanted a CPU before it began",
         "libraries": ", ".join(f"{name} {version(name)}" for name in _LIBRARIES),
     }

@@ -1,4 +1,4 @@
-"""The stores' servers: real ones and emulators, each started on first use, all stopped at the end."""
+"""The stores' servers, real ones and emulators: started on first use, stopped at the end."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ _HOST: Final = "127.0.0.1"
 _START_LIMIT: Final = 120.0
 
 
-class Missing(Exception):
+class MissingPartError(Exception):
     """This machine lacks a part; the message says which."""
 
 
@@ -60,7 +60,9 @@ class Parts(AbstractContextManager["Parts"]):
         root = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
         emulator = Path(root, "bin", "cloud_spanner_emulator", "emulator_main")
         if not emulator.exists():
-            raise Missing(f"{part}: gcloud's component cloud-spanner-emulator is not installed")
+            raise MissingPartError(
+                f"{part}: gcloud's component cloud-spanner-emulator is not installed"
+            )
         host = f"{_HOST}:{free_port()}"
         self._start("spanner", [str(emulator), "--host_port", host], ready="Server address")
         # The client's own measurements would be sent to Google from a thread of theirs.
@@ -104,7 +106,7 @@ def optional(omitted: list[str]) -> Iterator[None]:
     """Note in `omitted` which part is missing, and leave out what needs it."""
     try:
         yield
-    except Missing as error:
+    except MissingPartError as error:
         omitted.append(str(error))
 
 
@@ -118,7 +120,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def _program(name: str, part: str) -> str:
     found = shutil.which(name)
     if found is None:
-        raise Missing(f"{part}: {name} is not installed")
+        raise MissingPartError(f"{part}: {name} is not installed")
     return found
 
 

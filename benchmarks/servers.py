@@ -1,4 +1,4 @@
-"""Servers to measure: rendered projects, and the same frameworks with a handler that does nothing."""
+"""Servers to measure: rendered projects, and the same frameworks with an idle handler."""
 
 import http.client
 import os

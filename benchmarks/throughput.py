@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.parts import Missing, Parts
+from benchmarks.parts import MissingPartError, Parts
 from benchmarks.results import Column, Result, Row, Table, ratio
 from benchmarks.servers import BARE, Projects, Server, store_url
 from benchmarks.timing import Sample, in_turns
 
 CONCURRENCY: Final = (1, 8, 64)
-RUNS, QUICK_RUNS = 400, 64
+SECONDS, QUICK_SECONDS = 1.0, 0.2
+QUICK_FRAMEWORKS: Final = ("flask",)
 ROUNDS, QUICK_ROUNDS = 3, 1
 STORES: Final = ("sqlite", "redis")
 NOTHING: Final = "nothing"
@@ -47,14 +48,14 @@ def measure(parts: Parts, *, quick: bool) -> Result:
     omitted: list[str] = []
     rows: list[Row] = []
     projects = Projects(parts)
-    for framework in BARE:
+    for framework in QUICK_FRAMEWORKS if quick else BARE:
         with ExitStack() as stack:
             bare = stack.enter_context(Server(projects.bare(framework), {}))
             servers = {NOTHING: bare}
             for store in STORES:
                 try:
                     url = store_url(parts, store)
-                except Missing as error:
+                except MissingPartError as error:
                     omitted.append(str(error))
                     continue
                 project = projects.rendered(framework, "redis")
@@ -80,16 +81,16 @@ def measure(parts: Parts, *, quick: bool) -> Result:
 def _compared(
     framework: str, servers: dict[str, Server], concurrent: int, *, quick: bool
 ) -> list[Row]:
-    runs, rounds = (QUICK_RUNS, QUICK_ROUNDS) if quick else (RUNS, ROUNDS)
+    seconds, rounds = (QUICK_SECONDS, QUICK_ROUNDS) if quick else (SECONDS, ROUNDS)
     for server in servers.values():
-        _load(server.port, concurrent, concurrent)
-    found = in_turns(servers, rounds, lambda name: _load(servers[name].port, concurrent, runs))
+        _load(server.port, concurrent, 0.0)
+    found = in_turns(servers, rounds, lambda name: _load(servers[name].port, concurrent, seconds))
     rows: list[Row] = []
     idle: float | None = None
     for store, loads in found.items():
-        rate = runs * rounds / sum(load.wall for load in loads)
-        idle = rate if store == NOTHING else idle
         sample = Sample(tuple(second for load in loads for second in load.seconds))
+        rate = len(sample.seconds) / sum(load.wall for load in loads)
+        idle = rate if store == NOTHING else idle
         rows.append(
             {
                 "framework": framework,
@@ -105,21 +106,22 @@ def _compared(
     return rows
 
 
-def _load(port: int, concurrent: int, runs: int) -> _Load:
-    share = max(1, runs // concurrent)
+def _load(port: int, concurrent: int, seconds: float) -> _Load:
+    """Keep so many requests in the air for that long; each thread sends one at least."""
     began = time.perf_counter()
+    until = began + seconds
     with ThreadPoolExecutor(concurrent) as threads:
-        answers = list(threads.map(lambda _: _deliver(port, share), range(concurrent)))
+        answers = list(threads.map(lambda _: _deliver(port, until), range(concurrent)))
     wall = time.perf_counter() - began
-    times = tuple(itertools.chain.from_iterable(seconds for seconds, _ in answers))
+    times = tuple(itertools.chain.from_iterable(times for times, _ in answers))
     return _Load(wall, times, sum(errors for _, errors in answers))
 
 
-def _deliver(port: int, runs: int) -> tuple[list[float], int]:
+def _deliver(port: int, until: float) -> tuple[list[float], int]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     seconds: list[float] = []
     errors = 0
-    for _ in range(runs):
+    while not seconds or time.perf_counter() < until:
         fields = {
             "X-CloudScheduler-JobName": f"job-{next(_serial)}",
             "X-CloudScheduler-ScheduleTime": "2026-01-01T12:00:00Z",

@@ -37,7 +37,9 @@ def timed(action: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def in_turns(sides: Iterable[str], rounds: int, measure: Callable[[str], _T]) -> dict[str, list[_T]]:
+def in_turns(
+    sides: Iterable[str], rounds: int, measure: Callable[[str], _T]
+) -> dict[str, list[_T]]:
     """Measure each side once per round, in an order that changes from round to round."""
     names = list(sides)
     found: dict[str, list[_T]] = {name: [] for name in names}
@@ -48,9 +50,11 @@ def in_turns(sides: Iterable[str], rounds: int, measure: Callable[[str], _T]) ->
     return found
 
 
-def sampled(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Sample]:
-    """Time each side once per round, after one call of each that does not count."""
-    for action in sides.values():
+def sampled(
+    sides: Mapping[str, Callable[[], object]], rounds: int, *, warm: bool = True
+) -> dict[str, Sample]:
+    """Time each side once per round; if `warm`, after one call of each that does not count."""
+    for action in sides.values() if warm else ():
         action()
     found = in_turns(sides, rounds, lambda name: timed(sides[name]))
     return {name: Sample(tuple(seconds)) for name, seconds in found.items()}

@@ -1,6 +1,7 @@
 """What one writes first on Spanner: a read-write transaction that reads a row and writes it."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -45,7 +46,7 @@ class Naive:
             transaction.insert_or_update(self._table, _WRITTEN, [row])
             return True
 
-        return claim if self._database.run_in_transaction(claim_run) else None
+        return claim if self._transact(claim_run) else None
 
     def finish(self, claim: _Claim) -> None:
         """Record that the run is done, if the row is still the claim's."""
@@ -54,7 +55,7 @@ class Naive:
             if self._is_mine(transaction, claim):
                 transaction.update(self._table, ("run_id", "status"), [(claim.key, "completed")])
 
-        self._database.run_in_transaction(finish_run)
+        self._transact(finish_run)
 
     def release(self, claim: _Claim) -> None:
         """Delete the row, if it is still the claim's."""
@@ -63,11 +64,15 @@ class Naive:
             if self._is_mine(transaction, claim):
                 transaction.delete(self._table, _key(claim.key))
 
-        self._database.run_in_transaction(release_run)
+        self._transact(release_run)
 
     def close(self) -> None:
         """Close the channel. The database's own `close` waits for a thread that sleeps minutes."""
         self._api.transport.close()  # type: ignore[no-untyped-call]
+
+    def _transact(self, body: Callable[[Any], object]) -> object:
+        answer: object = self._database.run_in_transaction(body)  # type: ignore[no-untyped-call]
+        return answer
 
     def _rows(self, transaction: Any, key: str) -> list[Any]:
         return list(transaction.read(self._table, _READ, _key(key)))
@@ -77,4 +82,4 @@ class Naive:
 
 
 def _key(key: str) -> KeySet:
-    return KeySet(keys=[[key]])
+    return KeySet(keys=[[key]])  # type: ignore[no-untyped-call]

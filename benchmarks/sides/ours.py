@@ -7,6 +7,7 @@ from typing import Final
 from app.dedup.delivery import Delivery, Instant, Run
 from app.dedup.record import Status
 from app.dedup.store import Claim, Claimed, Lost, Store, Terms
+
 from benchmarks.sides import LEASE, RETENTION, SCHEDULE_TIME
 
 TERMS: Final = Terms(lease=LEASE, retention=RETENTION)
@@ -34,9 +35,12 @@ class Ours:
         """Delete the record, if the claim still stands."""
         _check(self.store.release(claim, settle=None, timeout=_TIMEOUT))
 
-    def renew(self, claim: Claim) -> None:
+    def renew(self, claim: Claim) -> Claim:
         """Start the claim's lease anew."""
-        _check(self.store.renew(claim, timeout=_TIMEOUT))
+        answer = self.store.renew(claim, timeout=_TIMEOUT)
+        if isinstance(answer, Lost):
+            raise RuntimeError(f"the claim was lost: {answer}")
+        return answer
 
     def die(self, name: str) -> None:
         """Claim a run as an attempt that ends then, and return when its lease is over."""

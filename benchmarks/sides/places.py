@@ -8,16 +8,16 @@ from functools import partial
 from typing import Any, Final
 
 import grpc
+from app.dedup.clock import SYSTEM_CLOCK
+from app.dedup.stores import open_store
+from app.dedup.stores.firestore import FirestoreStore
+from app.dedup.stores.spanner import SpannerStore
 from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1.client import Client
 from google.cloud.spanner_v1 import Client as SpannerDatabases
 from google.cloud.spanner_v1 import SpannerClient
 from google.cloud.spanner_v1.services.spanner.transports.grpc import SpannerGrpcTransport
 
-from app.dedup.clock import SYSTEM_CLOCK
-from app.dedup.stores import open_store
-from app.dedup.stores.firestore import FirestoreStore
-from app.dedup.stores.spanner import SpannerStore
 from benchmarks.calls import Interceptor, redis_counting
 from benchmarks.parts import Parts, optional
 from benchmarks.sides import Pair
@@ -89,7 +89,8 @@ def spanner(parts: Parts) -> list[Pair]:
     def naive(table: str, interceptor: Interceptor | None) -> Naive:
         # The same table, but for the versions, which this side does not need.
         SpannerStore(api_alone, _DATABASE, table, SYSTEM_CLOCK).init(timeout=60.0)
-        instance = SpannerDatabases(project=_PROJECT).instance("benchmark")
+        client = SpannerDatabases(project=_PROJECT)
+        instance = client.instance("benchmark")  # type: ignore[no-untyped-call]
         return Naive(instance.database("benchmark"), table, api(interceptor))
 
     api_alone = partial(api, None)

@@ -17,7 +17,7 @@ class Powertools:
 
     def __init__(self, port: int, function: str) -> None:
         self._client = Redis(port=port, decode_responses=True)
-        self._layer = CachePersistenceLayer(client=self._client)
+        self._layer = CachePersistenceLayer(client=self._client)  # type: ignore[arg-type]
         self._layer.configure(IdempotencyConfig(expires_after_seconds=int(RETENTION)), function)
 
     def claim(self, name: str) -> Data | None:
