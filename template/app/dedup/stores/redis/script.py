@@ -115,7 +115,7 @@ class Answer:
         done: The script did what it is for.
         record: Without any field where there is none, or where something else has its key
             (`Record.is_none`). Its version is its content, so that a person's edit is a new
-            version too.
+            version too. Where the script did what it is for on one's own claim, only its stamp.
         exists: Something has the key.
         recovered: The record's claim was a takeover.
         content: Names and values of the record's fields in turns, as they are stored.
