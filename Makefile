@@ -1,7 +1,7 @@
-# `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
+# `make help` lists the commands. ARGS goes to the command: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast check contract audit simulate-proof enumerate-proof \
-	mutation-proof mutation-page bench soak format defaults lock
+	mutation-proof mutation-page bench bench-docs soak format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -68,8 +68,11 @@ mutation-proof: $(READY) ## Put each known weakness back, and see its test fail
 mutation-page: $(READY) ## Write docs/reference/mutation-proof.md
 	$(PYTHON) -m proof.mutation --page
 
-bench: $(READY) ## Measure cold starts, per framework and store
-	$(PYTHON) benchmarks/cold_start.py
+bench: $(READY) ## Measure claims, throughput, starts and more; ARGS="claim --quick" for one, and quick
+	PYTHONPATH=.:template $(PYTHON) -m benchmarks $(ARGS)
+
+bench-docs: $(READY) ## Measure all, and write docs/reference/benchmarks.md and its picture
+	PYTHONPATH=.:template $(PYTHON) -m benchmarks --docs $(ARGS)
 
 soak: $(READY) ## Do RUNS runs on a STORE (sqlite, firestore, spanner, redis) amid troubles
 	cd template && PYTHONPATH=.:.. ../$(PYTHON) -m proof.soak --runs $(or $(RUNS),10000) --store $(or $(STORE),sqlite) \

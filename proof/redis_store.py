@@ -54,6 +54,7 @@ class Interpreter:
             b"TYPE": self._type,
             b"TIME": self._time,
             b"HGET": self._hget,
+            b"HMGET": self._hmget,
             b"HSET": self._hset,
             b"HDEL": self._hdel,
             b"HLEN": self._hlen,
@@ -88,6 +89,9 @@ class Interpreter:
     def _hget(self, key: bytes, name: bytes) -> object:
         # What is not there is false in a script.
         return self._keys.hashes.get(key, {}).get(name, False)
+
+    def _hmget(self, key: bytes, *names: bytes) -> object:
+        return self._lua.table_from([self._hget(key, name) for name in names])
 
     def _hset(self, key: bytes, *pairs: bytes) -> int:
         keys = self._keys

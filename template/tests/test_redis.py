@@ -166,7 +166,18 @@ class TestOperation:
         """Return how often clients sent which command, those of this test's own client left out."""
         own = {"config|resetstat", "script|flush"}
         stats = harness.client.info("commandstats")
-        inside = {"type", "time", "hget", "hset", "hgetall", "hlen", "hdel", "pexpireat", "del"}
+        inside = {
+            "type",
+            "time",
+            "hget",
+            "hset",
+            "hgetall",
+            "hmget",
+            "hlen",
+            "hdel",
+            "pexpireat",
+            "del",
+        }
         return {
             name: stat["calls"]
             for name, stat in ((key.removeprefix("cmdstat_"), stats[key]) for key in stats)

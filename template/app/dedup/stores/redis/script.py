@@ -44,27 +44,33 @@ local function digits(value)
   return string.format('%.0f', value)
 end
 
--- Microseconds as an RFC 3339 time.
+-- Microseconds as an RFC 3339 time. The calendar is counted from March of the year 0, so that
+-- a leap day is its year's last, in cycles of 400 years.
 local function utc(micros)
-  local seconds = math.floor(micros / 1000000)
-  local days, year, month = math.floor(seconds / 86400), 1970, 1
-  local function february()
-    return (year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)) and 29 or 28
-  end
-  while days >= 337 + february() do
-    days, year = days - 337 - february(), year + 1
-  end
-  local lengths = {31, february(), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
-  while days >= lengths[month] do
-    days, month = days - lengths[month], month + 1
-  end
+  local floor, seconds = math.floor, math.floor(micros / 1000000)
+  local days = floor(seconds / 86400) + 719468
+  local cycle = floor(days / 146097)
+  local day = days - cycle * 146097
+  local year = floor((day - floor(day / 1460) + floor(day / 36524) - floor(day / 146096)) / 365)
+  day = day - (365 * year + floor(year / 4) - floor(year / 100))
+  local month = floor((5 * day + 2) / 153)
+  day = day - floor((153 * month + 2) / 5) + 1
+  year = year + cycle * 400 + (month < 10 and 0 or 1)
+  month = month < 10 and month + 3 or month - 9
   local clock = seconds % 86400
-  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%06dZ', year, month, days + 1,
-    math.floor(clock / 3600), math.floor(clock / 60) % 60, clock % 60, micros % 1000000)
+  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%06dZ', year, month, day,
+    floor(clock / 3600), floor(clock / 60) % 60, clock % 60, micros % 1000000)
 end
 
+-- What is written goes to the server at once, when it is to be kept or answered.
+local written = {}
 local function write(...)
-  redis.call('HSET', key, 'written_at', digits(now), ...)
+  for _, text in ipairs({...}) do written[#written + 1] = text end
+end
+
+local function save()
+  if #written > 0 then redis.call('HSET', key, 'written_at', digits(now), unpack(written)) end
+  written = {}
 end
 
 local function lease(seconds)
@@ -75,14 +81,27 @@ end
 local function keep(schedule, retention)
   local last = math.min(math.max(schedule, now) + retention * 1000000, 253402300799000000)
   write('expire_at', utc(last))
+  save()
   redis.call('PEXPIREAT', key, digits(last / 1000))
 end
 
 -- The record is {} where there is none, and nil where something else has its key.
 local function answer(done)
+  save()
   kind = redis.call('TYPE', key).ok
   local record = kind == 'hash' and redis.call('HGETALL', key) or kind == 'none' and {}
   return {done, now, record}
+end
+
+-- Of one's own record, only what one does not know: it is an answer of each claim and renewal.
+local function done()
+  save()
+  local names = {'written_at', 'fence', 'recovered'}
+  local texts, record = redis.call('HMGET', key, unpack(names)), {}
+  for i, name in ipairs(names) do
+    record[2 * i - 1], record[2 * i] = name, texts[i] or ''
+  end
+  return {1, now, record}
 end
 """
 """What all scripts begin with. KEYS: the record's key."""
@@ -96,7 +115,7 @@ class Answer:
         done: The script did what it is for.
         record: Without any field where there is none, or where something else has its key
             (`Record.is_none`). Its version is its content, so that a person's edit is a new
-            version too.
+            version too. Where the script did what it is for on one's own claim, only its stamp.
         exists: Something has the key.
         recovered: The record's claim was a takeover.
         content: Names and values of the record's fields in turns, as they are stored.

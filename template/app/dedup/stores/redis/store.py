@@ -73,7 +73,7 @@ class RedisStore:
     # how many texts follow for the other fields, names and values in turns, and these; then, to
     # take over a record whose lease only the caller can judge, that whole record.
     CLAIM: Final = Script("""
-        if ours() then return answer(1) end
+        if ours() then return done() end
         local written, seconds = number('written_at', 1e17), number('lease_seconds', 1e9)
         local over = written and seconds and now >= written + seconds * 1000000
         local last = 6 + ARGV[6]
@@ -86,7 +86,7 @@ class RedisStore:
           'recovered', dead and 'true' or 'false', 'claimed_at', utc(now), unpack(ARGV, 7, last))
         lease(ARGV[2])
         keep(ARGV[4], ARGV[3])
-        return answer(1)
+        return done()
     """)
 
     def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
@@ -143,7 +143,7 @@ class RedisStore:
     RENEW: Final = Script("""
         if not ours() then return answer(0) end
         lease(ARGV[2])
-        return answer(1)
+        return done()
     """)
 
     def renew(self, claim: Claim, *, timeout: float) -> Claim | Lost:
@@ -162,7 +162,7 @@ class RedisStore:
         write('status', ARGV[2], 'finished_at', utc(now))
         if ARGV[5] then write('result', ARGV[5]) else redis.call('HDEL', key, 'result') end
         keep(ARGV[4], ARGV[3])
-        return answer(1)
+        return done()
     """)
 
     def finish(
@@ -183,7 +183,7 @@ class RedisStore:
     RELEASE: Final = Script("""
         if not ours() then return answer(0) end
         if ARGV[2] then lease(ARGV[2]) else redis.call('DEL', key) end
-        return answer(1)
+        return done()
     """)
 
     def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
