@@ -1,13 +1,13 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import jinja2
 import yaml
-from jinja2 import meta
+from jinja2 import meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from tests.rendering import ROOT
@@ -56,6 +56,11 @@ def jinja_macros(path: str) -> Any:
     return _environment().get_template(path).module
 
 
+def parsed(path: str) -> nodes.Template:
+    """One of the questionnaire's own files, as Jinja reads it."""
+    return _environment().parse((ROOT / path).read_text())
+
+
 @cache
 def file_questions() -> list[str]:
     """The questions whose answers select files: those that the map in `_exclude` reads."""
@@ -77,13 +82,21 @@ def is_asked(question: str, answers: Answers) -> bool:
     return _compiled(when).render(answers).strip() != "False"
 
 
+def refusal(question: str, answer: object, answers: Mapping[str, object]) -> str:
+    """Why an answer cannot be given beside the others, as a user reads it; `""` if it can."""
+    item = questions()[question]
+    checks = [item.get("validator", "")] + [
+        choice.get("validator", "")
+        for choice in item.get("choices", {}).values()
+        if isinstance(choice, dict) and choice["value"] == answer
+    ]
+    said = (_compiled(check).render({**answers, question: answer}) for check in checks)
+    return " ".join(" ".join(said).split())
+
+
 def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
     """Whether a choice cannot be made beside the others."""
-    return any(
-        _compiled(choice.get("validator", "")).render(answers)
-        for choice in questions()[question]["choices"].values()
-        if isinstance(choice, dict) and choice["value"] == answer
-    )
+    return bool(refusal(question, answer, answers))
 
 
 def _offered(question: str, answers: Answers) -> list[str]:
@@ -193,9 +206,15 @@ def with_defaults(answers: Answers) -> Answers:
     return full
 
 
-def default_of(name: str, answers: Answers) -> str:
+def default_of(name: str, answers: Mapping[str, object]) -> str:
     """The default of a question after the answers to those before it."""
-    return _compiled(questions()[name]["default"]).render(answers)
+    return _compiled(str(questions()[name]["default"])).render(answers)
+
+
+def read_by(source: str) -> list[str]:
+    """The answers that a default, a condition or a check reads, in the order of the questions."""
+    read = meta.find_undeclared_variables(_environment().parse(source))
+    return [name for name in questions() if name in read]
 
 
 def impossible_pairs() -> list[Answers]:
