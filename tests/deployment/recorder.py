@@ -28,6 +28,7 @@ NAMES: Final = (
     "iam",
     "iamcredentials",
     "logging",
+    "monitoring",
     "redis",
     "run",
     "secretmanager",

@@ -52,8 +52,7 @@ def commands_of(document: Document) -> list[Command]:
 
 def _is_command(text: str) -> bool:
     match = _COMMAND.fullmatch(text)
-    # A file's name may begin like a program's: uv.lock.
-    return bool(match and (match[2] or "/" in text.partition(" ")[0]))
+    return bool(match and match[2])
 
 
 def _of_block(document: Document, snippet: Snippet) -> Iterator[tuple[int, Command]]:
