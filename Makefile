@@ -1,7 +1,7 @@
 # `make help` lists the commands. ARGS goes to the command: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast check contract audit simulate-proof enumerate-proof \
-	mutation-proof mutation-page bench bench-docs soak format defaults lock
+	mutation-proof mutation-page bench bench-docs soak format defaults reference lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -87,6 +87,9 @@ defaults: $(READY) ## Write the default renders that stand beside their .jinja f
 	$(COPY) --data deploy=terraform . build/defaults
 	$(COPY) --overwrite --data deploy=gcloud . build/defaults
 	for file in $(DEFAULT_RENDERS); do cp build/defaults/$$file template/$$file; done
+
+reference: $(READY) ## Write what docs/reference says of the code
+	$(PYTHON) -m docs.generate
 
 lock: | $(UV) ## Bring requirements.lock up to date
 	$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-header \

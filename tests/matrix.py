@@ -1,7 +1,7 @@
 """The variants to test, read from copier.yml, so that a new choice is tested from its first day."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -87,12 +87,6 @@ def is_asked(question: str, answers: Answers) -> bool:
     return version().is_asked(question, answers)
 
 
-def refusal(question: str, answer: object) -> str:
-    """What the questionnaire says against an answer, while all others are as offered."""
-    full = {**defaults(), question: answer}
-    return _compiled(questions()[question]["validator"]).render(full).strip()
-
-
 @cache
 def defaults() -> dict[str, Any]:
     """The answers of one who takes every one as it is offered."""
@@ -101,6 +95,22 @@ def defaults() -> dict[str, Any]:
         offered = _compiled(str(item["default"])).render(full).strip()
         full[name] = int(offered) if item["type"] == "int" else offered
     return full
+
+
+def refusal(question: str, answer: object, answers: Mapping[str, object] | None = None) -> str:
+    """Why an answer cannot be given beside the others, as a user reads it; `""` if it can.
+
+    Without `answers`, the others are as offered.
+    """
+    others = defaults() if answers is None else answers
+    item = questions()[question]
+    checks = [item.get("validator", "")] + [
+        choice.get("validator", "")
+        for choice in item.get("choices", {}).values()
+        if isinstance(choice, dict) and choice["value"] == answer
+    ]
+    said = (_compiled(check).render({**others, question: answer}) for check in checks)
+    return " ".join(" ".join(said).split())
 
 
 def _is_ruled_out(question: str, answer: str, answers: Answers) -> bool:
@@ -221,9 +231,15 @@ def with_defaults(answers: Answers) -> Answers:
     return full
 
 
-def default_of(name: str, answers: Answers) -> str:
+def default_of(name: str, answers: Mapping[str, object]) -> str:
     """The default of a question after the answers to those before it."""
     return str(version().default(name, answers))
+
+
+def read_by(source: str) -> list[str]:
+    """The answers that a default, a condition or a check reads, in the order of the questions."""
+    read = names_in(source)
+    return [name for name in questions() if name in read]
 
 
 def impossible_pairs() -> list[Answers]:

@@ -26,7 +26,9 @@ NAMES: Final = (
     "cloudtasks",
     "firestore",
     "iam",
+    "iamcredentials",
     "logging",
+    "monitoring",
     "redis",
     "run",
     "secretmanager",
@@ -117,9 +119,9 @@ class Recorder:
 
 
 @contextlib.contextmanager
-def recording() -> Iterator[Recorder]:
-    """Run a recorder on a free port."""
-    recorder = Recorder()
+def recording(recorder: Recorder | None = None) -> Iterator[Recorder]:
+    """Run a recorder on a free port, an own one or a new one."""
+    recorder = recorder or Recorder()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -71,7 +71,24 @@ class Stamp:
 class Record:
     """A record as it stands in the store, with whatever is odd about it read as None (R17).
 
-    `status` is None where it is missing or unknown. `read_at` is the store's time of the read.
+    Attributes:
+        run_id: Key of the record (R08).
+        status: What the record says about its run; None where it is missing or unknown.
+        attempt_id: Random id of the attempt that has, or had, the claim.
+        lease_seconds: So long the claim lives after the store's time of the last write (R16).
+        lease_expires: When that is, for people; it counts only where `lease_seconds` is missing.
+        expire_at: From when on the store may delete the record (R29).
+        job_name: JOB_ID of the job, or the key that came with the request of a step.
+        schedule_time: Scheduled time of the run; none where no schedule made it.
+        project: Project of the job, `""` without a job scope (R05).
+        location: Location of the job, `""` without a job scope.
+        forced: Whether it is a forced run (R06).
+        claimed_at: The store's time, as far as known, of the last claim; for people.
+        finished_at: The same of the end, whether completed or failed for good; for people.
+        result: JSON object that the job returned, 1024 bytes at most, or the reason to give up.
+        payload_sha256: Digest of a step's request body, to refuse another body with the same key.
+        stamp: The store's own time and version of the last write.
+        read_at: The store's time of the read.
     """
 
     run_id: str

@@ -82,7 +82,7 @@ def test_a_call_of_a_dead_attempt_has_the_settle_time_too(proxied: Proxied, leas
 
 
 class TestASecondStart:
-    """What docs/proxy.md says can start a target twice, and nothing else here does."""
+    """What docs/reference/proxy.md says can start a target twice, and nothing else here does."""
 
     def test_comes_from_a_call_that_takes_effect_after_the_settle_time(
         self, proxied: Proxied
