@@ -15,4 +15,4 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 TEMPLATE: Final = ROOT / "template"
 """The template's project, whose package `app` is read and imported."""
 
-sys.path.append(str(TEMPLATE))
+sys.path += [str(TEMPLATE), str(ROOT / "hooks")]

@@ -73,11 +73,15 @@ RULES: Final = (
         r"\.\./\.venv/bin/python -m pytest (.*) NAME",
         Run(r"../.venv/bin/python -m pytest --quiet --collect-only \1 sqlite"),
     ),
+    Rule("make soak .*", Elsewhere("tests/test_soak.py::test_a_small_soak_finds_nothing_wrong")),
+    Rule(
+        "make simulate-proof .*",
+        Elsewhere("tests/proof/test_simulation.py::test_every_promise_is_kept"),
+    ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
     Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
     Rule(r"\.venv/bin/copier copy (?!--defaults).*", Run(r"\g<0> --defaults")),
-    Rule("copier copy (--data-file .*) …", Run(r'uvx copier copy --defaults \1 "$PWD" ../example')),
     Rule(r"gcloud (?!auth).*delete [\s\S]*", Run(r"\g<0> --quiet")),
     Rule(r"(for account in .*)(\s+done)", Run(r"\1 --quiet\2")),
     Rule(r"((?:\w+=\S+ )*)make serve", Run(r"serve env \1make serve")),
