@@ -15,6 +15,8 @@ pytestmark = pytest.mark.slow
 
 Row = dict[str, Any]
 
+OPERATIONS = ("new run", "duplicate", "failed run")
+
 
 class Run:
     """What a quick run of some benchmarks has found."""
@@ -56,9 +58,18 @@ class Run:
         return {store for store in wanted if not any(store in part for part in omitted)}
 
 
-def test_claims_take_the_promised_round_trips(tmp_path: Path) -> None:
-    """One to claim, one to finish; two for a duplicate, one on Redis (design: round trips)."""
-    run = Run(tmp_path, "claim", "cost")
+def test_claims_take_the_promised_round_trips_and_storms_make_no_error(tmp_path: Path) -> None:
+    """One to claim, one to finish; two for a duplicate, one on Redis (design: round trips).
+
+    It is one test for all of it, so that the emulators are started once.
+    """
+    run = Run(tmp_path, "claim", "cost", "contention")
+    check_claims(run)
+    check_costs(run)
+    check_storms(run)
+
+
+def check_claims(run: Run) -> None:
     rows = run.rows("claim")
     stores = run.stores("Firestore", "Spanner", "Redis")
     trips = {(row["store"], row["operation"], row["side"]): row["trips"] for row in rows}
@@ -76,6 +87,9 @@ def test_claims_take_the_promised_round_trips(tmp_path: Path) -> None:
         assert [trips["Redis", name, "Powertools"] for name in OPERATIONS] == [2, 2, 2]
     assert ("SQLite", "new run") in ours
 
+
+def check_costs(run: Run) -> None:
+    stores = run.stores("Firestore", "Spanner", "Redis")
     costs = {(row["store"], row["side"], row["case"]): row for row in run.rows("cost")}
     for store in stores:
         case = costs[store, "scheduler-once", "each delivered once"]
@@ -84,11 +98,7 @@ def test_claims_take_the_promised_round_trips(tmp_path: Path) -> None:
         assert often["trips"] == 2000 + 29_000
 
 
-OPERATIONS = ("new run", "duplicate", "failed run")
-
-
-def test_simultaneous_deliveries_are_done_once_and_without_error(tmp_path: Path) -> None:
-    run = Run(tmp_path, "contention")
+def check_storms(run: Run) -> None:
     rows = run.rows("contention")
     stores = run.stores("Firestore", "Redis")
     assert {row["store"] for row in rows} == stores
