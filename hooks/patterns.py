@@ -17,7 +17,7 @@ def matched(paths: frozenset[str], patterns: str) -> frozenset[str]:
     """
     lines = {line.strip() for line in patterns.splitlines()} - {""}
     if any(line.startswith("!") for line in lines):
-        raise UnknownPattern("a pattern of _exclude begins with !, which this does not read")
+        raise UnknownPattern("a pattern begins with !, which the release contract does not read")
     globs = frozenset(line for line in lines if re.search(r"[*?[]", line))
     anchored = {line.strip("/") for line in lines - globs if "/" in line.rstrip("/")}
     anywhere = {line.strip("/") for line in lines - globs} - anchored

@@ -144,12 +144,13 @@ class Version:
                 answers[name] = self.default(name, known | answers)
                 accepted = self.accepts(name, answers[name], known | answers)
                 if self.is_asked(name, context) and not accepted:
-                    raise CannotTell(f"the default of {name}, {answers[name]!r}, is refused")
+                    raise CannotTell(f"the default of {name}: {answers[name]!r} is refused")
         return answers
 
     def is_asked(self, name: str, answers: Answers) -> bool:
         """Whether a question is asked after these answers."""
-        when = self._render(str(self.questions[name].get("when", True)), answers)
+        text = str(self.questions[name].get("when", True))
+        when = self._render(text, answers, f"whether {name} is asked")
         return when.strip().lower() not in _UNASKED
 
     def accepts(self, name: str, value: object, answers: Answers) -> bool:
@@ -157,7 +158,9 @@ class Version:
         if name not in self._choices:
             return True
         validator = self._choices[name].get(value)
-        return validator is not None and not self._render(validator, answers).strip()
+        if validator is None:
+            return False
+        return not self._render(validator, answers, f"{name}: {value}").strip()
 
     def default(self, name: str, answers: Answers) -> object:
         """The default of a question after these answers."""
@@ -165,12 +168,12 @@ class Version:
         if not isinstance(default, str):
             return default
         try:
-            return self._render(default, answers)
-        except jinja2.TemplateRuntimeError as error:
+            return self._render(default, answers, f"the default of {name}")
+        except CannotTell as error:
             # A text that is made by one of Copier's own filters selects no file.
             if "No filter named" in str(error) and name not in self._choices:
                 return self._stand_in(name)
-            raise CannotTell(f"the default of {name} cannot be evaluated: {error}") from error
+            raise
 
     def read_by_default(self, name: str) -> set[str]:
         """The answers that a question's default reads, also through the questions before it."""
@@ -226,14 +229,14 @@ class Version:
         context = {**answers, "_copier_operation": operation}
         try:
             texts = [
-                (includes or self)._render(str(pattern), context)
+                (includes or self)._render(str(pattern), context, "_exclude")
                 for pattern in self.settings.get("_exclude", [])
             ]
             key = (paths, *texts)
             if key not in self._matches:
                 self._matches[key] = matched(paths, "\n".join(texts))
-        except (jinja2.UndefinedError, UnknownPattern) as error:
-            raise CannotTell(str(error)) from error
+        except UnknownPattern as error:
+            raise CannotTell(f"_exclude: {error}") from error
         return self._matches[key]
 
     # --- Jinja ---------------------------------------------------------------------------------
@@ -265,12 +268,19 @@ class Version:
         """The answers that a text of copier.yml reads."""
         return set(self._template(text)[1])
 
-    def _render(self, text: str, answers: Answers) -> str:
-        """Render a text; what is rendered with the same answers again is remembered."""
-        template, variables = self._template(text)
-        key = (text, *(answers.get(name) for name in variables))
-        if key not in self._rendered:
-            self._rendered[key] = template.render(answers)
+    def _render(self, text: str, answers: Answers, what: str) -> str:
+        """Render a text; what is rendered with the same answers again is remembered.
+
+        Raises:
+            CannotTell: what the text says cannot be evaluated.
+        """
+        try:
+            template, variables = self._template(text)
+            key = (text, *(answers.get(name) for name in variables))
+            if key not in self._rendered:
+                self._rendered[key] = template.render(answers)
+        except jinja2.TemplateError as error:
+            raise CannotTell(f"{what}: {error}") from error
         return self._rendered[key]
 
 

@@ -28,6 +28,9 @@ LEFT_OUT = (
 )
 """What takes long, and is the same for every Python."""
 
+NAMES = f"{LOCAL} and not conditional"
+"""The tests on SQLite, but not once more on the store in memory that has the rules alone."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", OTHERS)
@@ -45,5 +48,5 @@ def test_runs_the_tests_of_the_recommended_profile(
     uv.run("pip", "install", "--python", there, "pytest-xdist")
     left_out = [f"--ignore={path}" for path in LEFT_OUT]
     assert all((project / path).exists() for path in LEFT_OUT)
-    options = ("-q", "-n", "2", "-p", "no:cacheprovider", "-k", LOCAL)
+    options = ("-q", "-n", "2", "-p", "no:cacheprovider", "-k", NAMES)
     run(project, "pytest", *options, *left_out, python=there)

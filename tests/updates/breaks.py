@@ -167,6 +167,11 @@ NEVER = {
         "'network' is undefined",
         "| question | `network` | new | nothing |",
     ),
+    "a question is asked by an answer that projects do not have": (
+        questionnaire("lease:\n", "lease:\n  when: '{{ network }}'\n"),
+        "whether lease is asked: 'network' is undefined",
+        "| question | `network` | new | nothing |",
+    ),
     "a new question has no default": (
         questionnaire("lease:\n", "network:\n  type: str\nlease:\n"),
         "the question network has no default",
@@ -174,7 +179,7 @@ NEVER = {
     ),
     "a new question's default is none of its choices": (
         questionnaire("lease:\n", "network:\n  choices: [one, two]\n  default: no\nlease:\n"),
-        "the default of network, False, is refused",
+        "the default of network: False is refused",
         "| question | `network` | new | nothing |",
     ),
     "copies and updates ask for trust": (
