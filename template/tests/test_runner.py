@@ -379,6 +379,25 @@ class TestStoreFailure:
 
     @lossy
     @pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.LOST_ANSWER])
+    def test_of_the_claim_is_overcome(
+        self, harness: Harness, one: Instance, due: datetime, kind: Kind
+    ) -> None:
+        """R15; weakness 1: the work is done, and nobody is refused by himself."""
+        harness.faults.plan = [kind]
+        assert isinstance(one.deliver(due), outcome.Processed)
+
+    @lossy
+    def test_that_is_overcome_is_logged(
+        self, harness: Harness, one: Instance, due: datetime, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """R39."""
+        harness.faults.plan = [Kind.LOST_ANSWER]
+        one.deliver(due)
+        events = [getattr(line, "event", None) for line in caplog.records]
+        assert "unclear_resolved" in events
+
+    @lossy
+    @pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.LOST_ANSWER])
     @pytest.mark.parametrize("count", [1, 2, 3])
     def test_of_the_finish_is_overcome_within_the_lease(
         self, harness: Harness, one: Instance, due: datetime, kind: Kind, count: int

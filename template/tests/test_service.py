@@ -40,6 +40,10 @@ class Broken(SqliteStore):
         self._fail("finish")
         return super().finish(claim, status, result, timeout=timeout)
 
+    def release(self, claim: Claim, *, settle: float | None, timeout: float) -> Lost | None:
+        self._fail("release")
+        return super().release(claim, settle=settle, timeout=timeout)
+
     def _fail(self, operation: str) -> None:
         if operation in self._failing:
             raise self._failing[operation]
@@ -113,6 +117,13 @@ class TestAnswersOfARun:
         assert answer.outcome == (500, "failed")
         assert answer.body["reason"] == f"the job raised {type(error).__name__}"
         assert harness.raw(RUN_ID) is None
+
+    def test_failed_whatever_becomes_of_the_release(self, harness: SqliteHarness) -> None:
+        """R21; weakness 5: the job's own error is the one that is told."""
+        store = Broken(harness, StoreError("no route to the store"), "release")
+        answer = LocalService(harness, raises(ValueError("no rows")), store=store).handle()
+        assert answer.outcome == (500, "failed")
+        assert "ValueError" in answer.body["reason"]
 
     def test_failed_with_an_unknown_outcome(self, harness: SqliteHarness) -> None:
         """R22."""
