@@ -69,7 +69,6 @@ class Errand:
         recovered: That attempt's.
         end: How its job has ended.
         seen: Each record as it was when the request last heard of it, and the store's time then.
-        wrote: The records that it has written.
         disturbed: Something went wrong with it or its machine.
         answer: What its instance has answered, None as long as it has not.
     """
@@ -86,7 +85,6 @@ class Errand:
     recovered: bool = False
     end: End | None = None
     seen: dict[str, tuple[View | None, int]] = field(default_factory=dict)
-    wrote: set[str] = field(default_factory=set)
     disturbed: bool = False
     answer: int | None = None
 

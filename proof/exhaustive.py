@@ -15,14 +15,15 @@ same instant, it is its first call that counts, and that is free.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from proof.choices import Choices, Path
 from proof.errand import End, Errand, Plan
-from proof.network import Call, Fate, Parcel
-from proof.schedule import Verdict
+from proof.network import Call, Parcel
 from proof.site import Setup, Site, StoreKind, run_id_of
+from proof.verdict import Verdict
 from proof.world import Machine, Teller, World
 
 LEASE: Final = 5.0
@@ -34,38 +35,19 @@ _MOMENT: Final = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What two attempts do: how long the first one's job works and how it ends.
-
-    `faults` is the largest number of them in one schedule.
-    """
+    """What the first attempt's job does: it works for so many seconds, and ends like this."""
 
     store: StoreKind
     works: float
     end: End
-    faults: int
 
 
-@dataclass(slots=True)
-class Path:
-    """The choices of one schedule: `taken` of as many as `widths` says; beyond, the first."""
-
-    taken: list[int] = field(default_factory=list)
-    widths: list[int] = field(default_factory=list)
-
-    def choose(self, width: int) -> int:
-        """Return the next choice, from 0."""
-        depth = len(self.widths)
-        self.widths.append(width)
-        if depth == len(self.taken):
-            self.taken.append(0)
-        return self.taken[depth]
-
-    def next(self) -> "Path | None":
-        """Return the path after this one, None if this was the last."""
-        taken = self.taken[: len(self.widths)]
-        while taken and taken[-1] + 1 >= self.widths[len(taken) - 1]:
-            taken.pop()
-        return Path([*taken[:-1], taken[-1] + 1]) if taken else None
+CASES: Final = tuple(
+    Case(store, works, end)
+    for works in (0.0, 2.0)  # Without a renewal, and with one.
+    for end in (End.RETURNS, End.RAISES, End.UNKNOWN)
+    for store in (StoreKind.FIRESTORE, StoreKind.REDIS)
+)
 
 
 class ChosenNetwork:
@@ -134,6 +116,8 @@ class ChosenNetwork:
 
     def _slow(self, parcel: Parcel) -> None:
         self.under_way[parcel] = self.instant
+        # There is a moment at which it can arrive, whatever else takes time.
+        self._world.after(parcel.call.limit / 2, lambda: None)
 
     def _lose(self, parcel: Parcel) -> None:
         self._world.after(parcel.call.limit, parcel.fail)
@@ -150,10 +134,10 @@ class ChosenNetwork:
 class Explorer:
     """One schedule of a case."""
 
-    def __init__(self, case: Case, path: Path, tell: Teller | None = None) -> None:
+    def __init__(self, case: Case, faults: int, path: Path, tell: Teller | None = None) -> None:
         self._path = path
-        self._world = world = World(tell)
-        self._network = ChosenNetwork(world, path, case.faults)
+        self.world = world = World(tell)
+        self._network = ChosenNetwork(world, path, faults)
         self._setup = Setup(case.store, LEASE, 0.0, 60.0, separate=True)
         self._site = Site(world, self._setup, self._network)
         first = Plan((case.works,) if case.works else (), obeys=True, end=case.end)
@@ -162,9 +146,9 @@ class Explorer:
         self._arrived = False
         self._begins = True
 
-    def play(self) -> Verdict:
-        """Play it."""
-        site, world = self._site, self._world
+    def play(self) -> str | None:
+        """Play it; return the first promise that was broken, None if none was."""
+        site, world = self._site, self.world
         try:
             site.deliver(self._first, lambda: None)
             while not world.stopped and (options := self._options()):
@@ -175,13 +159,13 @@ class Explorer:
                 world.after(_SETTLE + 0.001, lambda: site.deliver(last, lambda: None))
             world.run()
             site.oracle.finished(run_id_of(0.0), "a run was delivered after its lease in vain")
-            return Verdict(0, site.oracle.violation, world.counts, world.now)
+            return site.oracle.violation
         finally:
             site.close()
 
     def _options(self) -> list[Callable[[], object]]:
         """Return what can happen next."""
-        world, network = self._world, self._network
+        world, network = self.world, self._network
         while (due := world.due()) is not None and due <= world.now and not world.stopped:
             world.step()
         options: list[Callable[[], object]] = []
@@ -211,15 +195,15 @@ class Explorer:
     def _pass_time(self) -> None:
         self._network.instant += 1
         self._begins = True
-        self._world.step()
+        self.world.step()
 
     def _act(self, parcel: Parcel, back: float | None) -> None:
         """Let a call reach the store, which takes a moment."""
         self._begins = False
         self._network.under_way.pop(parcel, None)
-        due = self._world.due()
-        moment = self._world.now + _MOMENT
-        self._world.now = moment if due is None else min(moment, due)
+        due = self.world.due()
+        moment = self.world.now + _MOMENT
+        self.world.now = moment if due is None else min(moment, due)
         parcel.arrive(back)
 
     def _answer(self, parcel: Parcel) -> None:
@@ -229,20 +213,20 @@ class Explorer:
     def _lose_answer(self, parcel: Parcel) -> None:
         self._network.fault(parcel, "lose the answer")
         self._act(parcel, None)
-        self._world.after(parcel.ends - self._world.now, parcel.fail)
+        self.world.after(parcel.ends - self.world.now, parcel.fail)
 
     def _crash_after(self, parcel: Parcel) -> None:
         self._network.fault(parcel, "crash after")
         self._act(parcel, None)
         parcel.machine.die()
-        self._world.after(LEASE + 1.0, lambda: None)
+        self.world.after(LEASE + 1.0, lambda: None)
 
     def _stand_still(self, parcel: Parcel) -> None:
         self._network.fault(parcel, "stand still after")
         self._act(parcel, 0.0)
         parcel.machine.stand_still(LEASE + 2.0)
         # There is a moment before it wakes when the lease is over.
-        self._world.after(LEASE + 1.0, lambda: None)
+        self.world.after(LEASE + 1.0, lambda: None)
 
     def _arrive_late(self, parcel: Parcel) -> None:
         self._network.late.remove(parcel)
@@ -250,9 +234,42 @@ class Explorer:
         self._act(parcel, None)
 
 
-def schedules(case: Case) -> Iterator[tuple[Path, Verdict]]:
-    """Play every schedule of a case."""
-    path: Path | None = Path()
-    while path is not None:
-        yield path, Explorer(case, path).play()
-        path = path.next()
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A schedule of two attempts: a case by its number, the most faults, and the first choices."""
+
+    case: int
+    faults: int
+    choices: Choices = ()
+
+    @property
+    def command(self) -> str:
+        """Return the command that tells its story."""
+        choices = ".".join(map(str, self.choices))
+        return f"make enumerate-proof FAULTS={self.faults} REPLAY={self.case}:{choices}"
+
+    def play(self, tell: Teller | None = None) -> Verdict:
+        """Play it."""
+        return self._play(Path(self.choices), tell)
+
+    def all(self) -> Iterator[Verdict]:
+        """Play every schedule that begins with these choices."""
+        path: Path | None = Path(self.choices)
+        while path is not None:
+            yield self._play(path)
+            path = path.next(len(self.choices))
+
+    def parts(self, depth: int) -> "Iterator[Chosen]":
+        """Yield what these schedules begin with: each of them with exactly one."""
+        path: Path | None = Path(self.choices)
+        while path is not None:
+            self._play(path)
+            path.cut(depth)
+            yield replace(self, choices=path.taken)
+            path = path.next(len(self.choices))
+
+    def _play(self, path: Path, tell: Teller | None = None) -> Verdict:
+        explorer = Explorer(CASES[self.case], self.faults, path, tell)
+        violation = explorer.play()
+        world = explorer.world
+        return Verdict(replace(self, choices=path.taken), violation, world.counts, world.now)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 from random import Random
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from proof.network import Call, Fate, Parcel
 from proof.world import Machine, World
@@ -53,8 +53,9 @@ class Mix:
             return cls()
         if kind < _ONE_CRASH:
             return cls(one_crash=True)
-        names = [field.name for field in fields(cls) if field.name != "one_crash"]
-        return cls(**{name: dice.choice(_RATES) for name in names if dice.random() < 0.3})
+        rates = [field.name for field in fields(cls) if field.name != "one_crash"]
+        drawn: dict[str, Any] = {name: dice.choice(_RATES) for name in rates if dice.random() < 0.3}
+        return cls(**drawn)
 
 
 class DicedNetwork:
@@ -107,8 +108,8 @@ class DicedNetwork:
 
     def _send(self, parcel: Parcel, fate: Fate) -> None:
         dice, after, limit = self._dice, self._world.after, parcel.call.limit
-        slow = self._mix.slow and dice.random() < self._mix.slow
-        there, back = self._latency(slow, limit), self._latency(slow, limit)
+        most = limit * (0.45 if self._mix.slow and dice.random() < self._mix.slow else 0.01)
+        there, back = dice.random() * most, dice.random() * most
         if fate is Fate.FINE:
             after(there, lambda: parcel.arrive(back))
         elif fate is Fate.REFUSED:
@@ -122,10 +123,6 @@ class DicedNetwork:
             elif fate is Fate.LATE:
                 late = dice.random() * dice.choice((0.1, limit, self._lease, 2 * self._lease))
                 after(noticed + late, lambda: parcel.arrive(None))
-
-    def _latency(self, slow: bool | float, limit: float) -> float:
-        share = 0.45 if slow else 0.01
-        return self._dice.random() * share * limit
 
     def _strike(self, machine: Machine) -> None:
         """Let misfortune befall the machine of a call."""

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import Protocol, cast
+from typing import Protocol
 
-from proof.errand import Errand
 from proof.world import Machine, Wait, present
 
 
@@ -59,21 +58,28 @@ class Network(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the store answers."""
+
+    value: object
+
+
 class Parcel:
     """A call under way. Each step of it is an event of the world, or part of one."""
 
     def __init__(self, machine: Machine, call: Call) -> None:
         self.machine = machine
         self.call = call
-        self.errand = cast("Errand", present().errand)
+        self.errand = present().errand
         self.ends = machine.world.now + call.limit
         self._wait = Wait(machine)
 
     def arrive(self, back: float | None) -> None:
         """Let the store do it, and answer after so many seconds; None: its answer is lost."""
-        answer = self.call.apply(back is not None)
+        answer = Answer(self.call.apply(back is not None))
         if back is not None:
-            self.machine.world.after(back, partial(self._wait.end, (answer,)))
+            self.machine.world.after(back, partial(self._wait.end, answer))
 
     def refuse(self) -> None:
         """Let the store refuse it."""
@@ -86,10 +92,10 @@ class Parcel:
     def wait(self) -> object:
         """Let the sender wait for what becomes of it."""
         end = self._wait.value()
-        if isinstance(end, Exception):
-            raise end
-        (answer,) = end  # type: ignore[misc]
-        return answer
+        if isinstance(end, Answer):
+            return end.value
+        assert isinstance(end, Exception)  # noqa: S101 a call ends in no other way
+        raise end
 
     def tell(self, what: str) -> None:
         """Add to the story."""

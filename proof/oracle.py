@@ -10,6 +10,7 @@ from typing import Final
 
 from app.dedup.attempt import Attempt
 from app.service import Response
+
 from proof.errand import End, Errand, View
 from proof.world import START, World
 
@@ -18,6 +19,9 @@ FORCED_MARGIN: Final = 10.0
 
 LONGEST_SETTLE: Final = 30.0
 """For so long a run of unknown outcome is left alone (R22)."""
+
+LONGEST_CALL: Final = 3.0
+"""No call of the store is waited for longer (R26)."""
 
 _STATUSES: Final = {
     "processed": (200,),
@@ -43,40 +47,39 @@ class Oracle:
         self._separate = separate
         self._timeout = timeout
         self._views: dict[str, View] = {}
-        self._owners: dict[str, tuple[Errand, int]] = {}
         self._starts: dict[str, list[Errand]] = defaultdict(list)
 
     def view(self, run_id: str) -> View | None:
         """Return the record of a run."""
         return self._views.get(run_id)
 
+    def asked(self, errand: Errand, limit: float) -> None:
+        """Check for how long an attempt waits for an answer of the store."""
+        if limit > LONGEST_CALL:
+            self.broken(f"{errand.name} waits {limit} s for the store")
+
     def wrote(self, errand: Errand, run_id: str, after: View | None, now: int) -> None:
         """Check a write that the store has done, `now` in microseconds by its clock."""
-        errand.wrote.add(run_id)
         before = self._views.get(run_id)
         mine = before is not None and before.attempt_id == errand.attempt_id
         if before is not None and before.is_final():
-            self._broken(f"{errand.name} changed a final record")
+            self.broken(f"{errand.name} changed a final record")
         if before is not None and not mine:
             if before.is_alive(now):
-                self._broken(f"{errand.name} wrote over a live claim")
+                self.broken(f"{errand.name} wrote over a live claim")
             if after is None or after.is_final():
-                self._broken(f"{errand.name} wrote a record that is not its own")
-        owner, until = self._owners.pop(run_id, (errand, 0))
-        if owner is not errand and until > now:
-            self._broken(f"{errand.name} wrote while {owner.name} was the live owner")
+                self.broken(f"{errand.name} wrote a record that is not its own")
         if after is None:
             self._views.pop(run_id, None)
             return
         self._views[run_id] = after
         if after.attempt_id != errand.attempt_id:
-            self._broken(f"{errand.name} wrote another attempt's id")
+            self.broken(f"{errand.name} wrote another attempt's id")
         if after.is_final():
             self._check_end(errand, run_id, after)
             return
-        self._owners[run_id] = (errand, after.micros + round(after.lease * 1e6))
         if not 0 <= after.lease <= max(self._lease, LONGEST_SETTLE):
-            self._broken(f"{errand.name} wrote a lease of {after.lease} s")
+            self.broken(f"{errand.name} wrote a lease of {after.lease} s")
         if before is not None and not mine:
             self._world.counts["takeovers"] += 1
 
@@ -85,22 +88,15 @@ class Oracle:
         run_id, now = attempt.run_id, int(self._world.now * 1e6)
         view = self.view(run_id)
         if view is None or view.attempt_id != errand.attempt_id or not view.is_alive(now):
-            self._broken(f"{errand.name} started its job without a live claim")
-        owner, until = self._owners.get(run_id, (errand, 0))
-        if owner is not errand and until > now:
-            self._broken(f"{errand.name} started its job beside the live owner {owner.name}")
+            self.broken(f"{errand.name} started its job without a live claim")
         if not attempt.recovered:
-            for earlier in self._starts[run_id]:
-                if earlier.end in (None, End.RETURNS, End.GIVES_UP, End.UNKNOWN):
-                    self._broken(
-                        f"{errand.name} was not told that {earlier.name} may have done part"
-                    )
+            self._check_first(errand, run_id)
         if any(attempt.fence <= earlier.fence for earlier in self._starts[run_id]):
-            self._broken(f"{errand.name} has a fence that is not above all earlier ones")
+            self.broken(f"{errand.name} has a fence that is not above all earlier ones")
         if errand.machine.shutdown.begun:
-            self._broken(f"{errand.name} started its job after SIGTERM")
+            self.broken(f"{errand.name} started its job after SIGTERM")
         if self._world.now >= errand.received + self._timeout:
-            self._broken(f"{errand.name} started its job when its time was over")
+            self.broken(f"{errand.name} started its job when its time was over")
         self._check_key(errand, attempt)
         self._starts[run_id].append(errand)
         errand.started = run_id
@@ -115,27 +111,23 @@ class Oracle:
         errand.answer = response.status
         self._world.counts[f"answer {outcome} {response.status}"] += 1
         if response.status not in _STATUSES.get(outcome, ()):
-            self._broken(f"{errand.name} was answered {response.status} {outcome}")
+            self.broken(f"{errand.name} was answered {response.status} {outcome}")
         if "an error in the service" in str(body.get("reason")):
-            self._broken(f"{errand.name} met an error in the service")
+            self.broken(f"{errand.name} met an error in the service")
         view = self.view(run_id)
         if response.status == 200:
             wanted = "failed" if outcome == "gave_up" else "completed"
             if view is None or view.status != wanted:
-                self._broken(f"{errand.name} was answered 200 {outcome} with no end recorded")
+                self.broken(f"{errand.name} was answered 200 {outcome} with no end recorded")
         if outcome == "processed" and (
             errand.end is not End.RETURNS or view is None or view.attempt_id != errand.attempt_id
         ):
-            self._broken(f"{errand.name} was told that it did what it did not do")
+            self.broken(f"{errand.name} was told that it did what it did not do")
         if response.status == 409:
             self._check_wait(errand, run_id, outcome, response.headers["Retry-After"])
-        if errand.is_undisturbed():
-            if response.status not in (200, 409) or outcome == "lost":
-                self._broken(
-                    f"{errand.name} met no fault and was answered {response.status} {outcome}"
-                )
-            if not errand.started and run_id in errand.wrote:
-                self._broken(f"{errand.name} was refused and has written to the record")
+        wanted_of_all = response.status in (200, 409) and outcome != "lost"
+        if errand.is_undisturbed() and not wanted_of_all:
+            self.broken(f"{errand.name} met no fault and was answered {response.status} {outcome}")
 
     def is_final(self, run_id: str) -> bool:
         """Tell whether a run has ended."""
@@ -145,40 +137,45 @@ class Oracle:
     def finished(self, run_id: str, what: str) -> None:
         """Check that a run has ended, where nothing stands in its way any more."""
         if not self.is_final(run_id):
-            self._broken(what)
+            self.broken(what)
 
-    def _check_end(self, errand: Errand, run_id: str, after: View) -> None:
-        ends = {"completed": End.RETURNS, "failed": End.GIVES_UP}
-        if errand.started != run_id or errand.end is not ends[after.status]:
-            self._broken(f"{errand.name} recorded {after.status} for a job that did not end so")
-        self._world.counts[after.status] += 1
-
-    def _check_wait(self, errand: Errand, run_id: str, outcome: str, seconds: str) -> None:
-        view, now = errand.seen.get(run_id, (None, 0))
-        if view is None or view.is_final() or view.attempt_id == errand.attempt_id:
-            self._broken(f"{errand.name} was told to wait for nobody")
-        elif outcome == "in_progress" and not view.is_alive(now):
-            self._broken(f"{errand.name} was told to wait for a claim whose lease was over")
-        if not 1 <= int(seconds) <= max(self._lease, LONGEST_SETTLE) + 1:
-            self._broken(f"{errand.name} was told to wait {seconds} s")
-
-    def _check_key(self, errand: Errand, attempt: Attempt) -> None:
-        due = (attempt.schedule_time - START).total_seconds()
-        if due != errand.due:
-            self._broken(f"{errand.name} runs for another schedule time")
-        if not self._separate:
-            if attempt.forced:
-                self._broken(f"{errand.name} counts as forced where that is shared")
-        elif attempt.forced and due - errand.received <= FORCED_MARGIN:
-            self._broken(f"{errand.name} was due and ran as a forced run")
-        elif not attempt.forced and due - self._world.now > FORCED_MARGIN:
-            self._broken(f"{errand.name} ran as a scheduled run ahead of its time")
-
-    def _broken(self, what: str) -> None:
+    def broken(self, what: str) -> None:
+        """Note that a promise is broken; the schedule ends."""
         if self.violation is None:
             self.violation = what
             self._world.stopped = True
             if self._world.tell:
                 self._world.tell(self._world.now, "oracle", f"BROKEN: {what}")
 
+    def _check_first(self, errand: Errand, run_id: str) -> None:
+        """Check that all earlier jobs of a run have failed and said so (R13, R21)."""
+        for earlier in self._starts[run_id]:
+            if earlier.end in (None, End.RETURNS, End.GIVES_UP, End.UNKNOWN):
+                self.broken(f"{errand.name} was not told that {earlier.name} may have done part")
 
+    def _check_end(self, errand: Errand, run_id: str, after: View) -> None:
+        ends = {"completed": End.RETURNS, "failed": End.GIVES_UP}
+        if errand.started != run_id or errand.end is not ends[after.status]:
+            self.broken(f"{errand.name} recorded {after.status} for a job that did not end so")
+        self._world.counts[after.status] += 1
+
+    def _check_wait(self, errand: Errand, run_id: str, outcome: str, seconds: str) -> None:
+        view, now = errand.seen.get(run_id, (None, 0))
+        if view is None or view.is_final() or view.attempt_id == errand.attempt_id:
+            self.broken(f"{errand.name} was told to wait for nobody")
+        elif outcome == "in_progress" and not view.is_alive(now):
+            self.broken(f"{errand.name} was told to wait for a claim whose lease was over")
+        if not 1 <= int(seconds) <= max(self._lease, LONGEST_SETTLE) + 1:
+            self.broken(f"{errand.name} was told to wait {seconds} s")
+
+    def _check_key(self, errand: Errand, attempt: Attempt) -> None:
+        due = (attempt.schedule_time - START).total_seconds()
+        if due != errand.due:
+            self.broken(f"{errand.name} runs for another schedule time")
+        if not self._separate:
+            if attempt.forced:
+                self.broken(f"{errand.name} counts as forced where that is shared")
+        elif attempt.forced and due - errand.received <= FORCED_MARGIN:
+            self.broken(f"{errand.name} was due and ran as a forced run")
+        elif not attempt.forced and due - self._world.now > FORCED_MARGIN:
+            self.broken(f"{errand.name} ran as a scheduled run ahead of its time")

@@ -14,8 +14,9 @@ from app.dedup.clock import Clock
 from app.dedup.record import Fields, Record, Stamp
 from app.dedup.store import Query, StoreError
 from app.dedup.stores.conditional import ConditionalStore, Conflict, Unclear
-from proof.network import Call, Network, NoAnswer, Refusal
+
 from proof.errand import Errand, View
+from proof.network import Call, Network, NoAnswer, Refusal
 from proof.oracle import Oracle
 from proof.world import START, Machine, World, present
 
@@ -76,7 +77,7 @@ class RecordServer:
             return row.stamp()
         return self._write(errand, run_id, changed)
 
-    def remove(self, errand: Errand, run_id: str, stamp: Stamp) -> None | Conflict:
+    def remove(self, errand: Errand, run_id: str, stamp: Stamp) -> Conflict | None:
         """Delete a record that is as it was."""
         row = self._rows.get(run_id)
         if row is None or row.version != stamp.version:
@@ -132,7 +133,9 @@ class RecordStore(ConditionalStore):
         raise NotImplementedError
 
     def _create(self, run_id: str, fields: Fields, limit: float) -> Stamp:
-        return self._ask("create", run_id, limit, lambda by: self._server.create(by, run_id, fields))
+        return self._ask(
+            "create", run_id, limit, lambda by: self._server.create(by, run_id, fields)
+        )
 
     def _read(self, run_ids: Sequence[str], limit: float) -> builtins.list[Record]:
         return self._ask("read", run_ids[0], limit, lambda by: self._server.read(run_ids))
@@ -143,26 +146,23 @@ class RecordStore(ConditionalStore):
         )
 
     def _remove(self, run_id: str, stamp: Stamp, limit: float) -> None:
-        return self._ask(
-            "remove", run_id, limit, lambda by: self._server.remove(by, run_id, stamp)
-        )
+        return self._ask("remove", run_id, limit, lambda by: self._server.remove(by, run_id, stamp))
 
     def _ask(
         self, what: str, run_id: str, limit: float, ask: Callable[[Errand], _Answer | Conflict]
     ) -> _Answer:
         process = present()
-        errand = cast("Errand", process.errand)
+        errand = process.errand
+        self._oracle.asked(errand, limit)
 
-        def apply(heard: bool) -> _Answer | Conflict:
+        def apply(heard: bool) -> object:
             answer = ask(errand)
             if heard and process.name == "request":
                 errand.seen[run_id] = (self._oracle.view(run_id), self._server.now())
             return answer
 
         try:
-            answer = self._network.carry(
-                self._machine, Call(what, what != "read", limit, apply)
-            )
+            answer = self._network.carry(self._machine, Call(what, what != "read", limit, apply))
         except NoAnswer as error:
             raise Unclear(str(error)) from error
         except Refusal as error:

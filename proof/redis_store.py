@@ -6,17 +6,17 @@ What runs on it is the real `app.dedup.stores.redis`, which asks a client that i
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, NoReturn, cast
-
-from lupa.lua51 import LuaRuntime
-from redis import exceptions
+from typing import Any, Final, NoReturn
 
 from app.dedup.clock import Clock
 from app.dedup.stores.redis.client import SOCKET_TIMEOUT
 from app.dedup.stores.redis.script import Script
 from app.dedup.stores.redis.store import RedisStore
-from proof.network import Call, Network, NoAnswer, Refusal
+from lupa.lua51 import LuaRuntime
+from redis import exceptions
+
 from proof.errand import Errand, View
+from proof.network import Call, Network, NoAnswer, Refusal
 from proof.oracle import Oracle
 from proof.world import START, Machine, World, present
 
@@ -172,7 +172,7 @@ class RedisClient:
     def evalsha(self, sha: str, keys: int, key: str, *arguments: str | bytes) -> object:
         """Have a script run by the server."""
         process = present()
-        errand = cast("Errand", process.errand)
+        errand = process.errand
         texts = [each.encode() if isinstance(each, str) else each for each in arguments]
 
         def apply(heard: bool) -> object:
@@ -181,6 +181,7 @@ class RedisClient:
                 errand.seen[key] = (self._oracle.view(key), self._server.now())
             return reply
 
+        self._oracle.asked(errand, SOCKET_TIMEOUT)
         what = _NAMES[sha]
         try:
             return self._network.carry(

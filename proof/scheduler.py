@@ -9,6 +9,7 @@ from typing import Final
 
 from app.backoff import RetryConfig, next_gap
 from app.retry_budget import Times, retry_config
+
 from proof.errand import End, Errand, Plan
 from proof.faults import Mix
 from proof.site import Setup, Site
@@ -152,11 +153,14 @@ class Scheduler:
     def _plan(self) -> Plan:
         dice, setup = self._dice, self._site.setup
         end = End.RETURNS
+        length = dice.choice((0.0, 0.1, setup.lease / 2, 1.5 * setup.lease, 0.9 * setup.timeout))
+        if self._mix.one_crash:
+            # No job takes all the time that a request has.
+            length = min(length, 0.9 * setup.timeout)
+        elif dice.random() < 0.05:
+            length = setup.timeout + dice.random() * 2 * setup.lease
         if not self._mix.one_crash and dice.random() < 0.2:
             end = dice.choice((End.RAISES, End.EXITS, End.GIVES_UP, End.UNKNOWN))
-        length = dice.choice((0.0, 0.1, setup.lease / 2, 1.5 * setup.lease, 0.9 * setup.timeout))
-        if not self._mix.one_crash and dice.random() < 0.05:
-            length = setup.timeout + dice.random() * 2 * setup.lease
         sleeps = (length * dice.random(), length * dice.random() * 0.1) if length else ()
         return Plan(sleeps, dice.random() < 0.6, end)
 

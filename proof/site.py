@@ -1,10 +1,11 @@
 """The service under proof: real instances on simulated machines, and one simulated store."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final, cast
+from typing import Final
 
 from app.auth import open_authenticator
 from app.dedup.attempt import Attempt, ClaimLost, GiveUp, JobResult, OutcomeUnknown, Stopping
@@ -15,6 +16,7 @@ from app.dedup.threads import Threads
 from app.kinds import Kind
 from app.service import Request, Service
 from app.settings import Settings
+
 from proof.errand import End, Errand
 from proof.network import Network
 from proof.oracle import Oracle
@@ -66,25 +68,12 @@ class Site:
     def __init__(self, world: World, setup: Setup, network: Network) -> None:
         self.world = world
         self.setup = setup
-        self.network = network
         self.machines: list[Machine] = []
         self.oracle = Oracle(
             world, lease=setup.whole_lease, separate=setup.separate, timeout=setup.timeout
         )
         self._services: dict[Machine, Service] = {}
-        self._ids = 0
-        if setup.store is StoreKind.REDIS:
-            redis = RedisServer(world, self.oracle)
-            self._open = lambda machine, clock: open_redis(
-                clock, machine, network, redis, self.oracle
-            )
-        else:
-            server = RecordServer(
-                world, self.oracle, idle_writes=setup.store is StoreKind.FIRESTORE
-            )
-            self._open = lambda machine, clock: RecordStore(
-                clock, machine, network, server, self.oracle
-            )
+        self._open = _opener(world, setup.store, network, self.oracle)
 
     def add(self, skew: float = 0.0) -> Machine:
         """Start an instance on a machine of its own, whose wall clock is wrong by `skew`."""
@@ -93,7 +82,7 @@ class Site:
         self.machines.append(machine)
         self._services[machine] = Service(
             _settings(self.setup),
-            cast("Store", self._open(machine, clock)),
+            self._open(machine, clock),
             _ANYONE,
             Kind(read_delivery, self._run, settle=self.setup.settle),
             machine.shutdown,
@@ -112,7 +101,9 @@ class Site:
             errand.received = machine.monotonic()
             request = Request("POST", "/", {}, _headers(errand.due), b"", errand.received)
             response = self._services[machine].handle(request)
-            self.tell(errand, f"answers {response.status} {response.body.decode()}")
+            if self.world.tell:
+                outcome = json.loads(response.body)["outcome"]
+                self.tell(errand, f"answers {response.status} {outcome}")
             self.oracle.answered(errand, response)
             answered()
 
@@ -126,13 +117,13 @@ class Site:
             machine.die()
 
     def tell(self, errand: Errand, what: str) -> None:
-        """Add to the story."""
-        if self.world.tell:
+        """Add to the story, unless it is about one whose machine has died."""
+        if self.world.tell and errand.machine.alive:
             self.world.tell(self.world.now, f"{errand.machine.name} {errand.name}", what)
 
     def _run(self, attempt: Attempt) -> JobResult:
         """Do what the errand's plan says, as the owner's job."""
-        errand = cast("Errand", present().errand)
+        errand = present().errand
         self.oracle.started(errand, attempt)
         self.tell(errand, "starts its job" + (", recovered" if attempt.recovered else ""))
         plan = errand.plan
@@ -157,13 +148,23 @@ class Site:
         finally:
             if self.world.now >= errand.received + self.setup.timeout:
                 errand.disturbed = True
-            self.tell(errand, f"ends its job: {errand.end or 'killed'}")
+            self.tell(errand, f"ends its job: {errand.end}")
 
     def _new_id(self) -> str:
-        self._ids += 1
-        errand = cast("Errand", present().errand)
+        errand = present().errand
         errand.attempt_id = f"attempt {errand.name}"
         return errand.attempt_id
+
+
+def _opener(
+    world: World, kind: StoreKind, network: Network, oracle: Oracle
+) -> Callable[[Machine, Clock], Store]:
+    """Return what gives an instance its side of the one store."""
+    if kind is StoreKind.REDIS:
+        redis = RedisServer(world, oracle)
+        return lambda machine, clock: open_redis(clock, machine, network, redis, oracle)
+    server = RecordServer(world, oracle, idle_writes=kind is StoreKind.FIRESTORE)
+    return lambda machine, clock: RecordStore(clock, machine, network, server, oracle)
 
 
 def run_id_of(due: float, trigger: Trigger = Trigger.SCHEDULED) -> str:
