@@ -1,6 +1,7 @@
 # `make help` lists the commands. ARGS goes to pytest: make test-fast ARGS="-k schedule"
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast check bench format defaults lock
+.PHONY: help install demo test test-fast check simulate-proof enumerate-proof mutation-proof mutation-page \
+	bench format defaults lock
 
 # A fresh machine has only python3, make and git: uv then comes into .venv.
 UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
@@ -12,7 +13,7 @@ DEFAULT_RENDERS := Procfile main.py pyproject.toml app/defaults.py app/job.py te
 	infra/cloudbuild.yaml
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: ## Install what the tests need into .venv, as requirements.lock says
 	@rm -f $(READY)
@@ -38,6 +39,23 @@ check: $(READY) ## Check style, format and types, of the template's code and of 
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
 	cd template && ../$(PYTHON) -m mypy
+
+# The proof is about the template's code as it stands, which is no package of its own.
+PROOF := PYTHONPATH=template $(PYTHON) -m proof
+WORKERS ?= $(shell nproc)
+LIMITS = --workers $(WORKERS) $(if $(MINUTES),--minutes $(MINUTES))
+
+simulate-proof: $(READY) ## Play RUNS schedules of the protocol, drawn from SEED on
+	$(PROOF) simulate --runs $(or $(RUNS),100000) --seed $(or $(SEED),1) $(LIMITS)
+
+enumerate-proof: $(READY) ## Play all schedules of two attempts with at most FAULTS faults
+	$(PROOF) enumerate --faults $(or $(FAULTS),2) $(LIMITS) $(if $(REPLAY),--replay $(REPLAY))
+
+mutation-proof: $(READY) ## Put each known weakness back, and see its test fail
+	$(PYTHON) -m proof.mutation --workers $(WORKERS) $(if $(ROW),--row $(ROW))
+
+mutation-page: $(READY) ## Write docs/reference/mutation-proof.md
+	$(PYTHON) -m proof.mutation --page
 
 bench: $(READY) ## Measure cold starts, per framework and store
 	$(PYTHON) benchmarks/cold_start.py
