@@ -8,7 +8,7 @@ from app.dedup.record import Status
 from app.dedup.store import Claim, Lost, Run, Store, Terms
 from tests.support.clock import NOON
 from tests.support.steps import T, claimed, finished, held
-from tests.support.stores import Harness
+from tests.support.stores import Harness, movable
 
 
 class TestFinish:
@@ -29,6 +29,18 @@ class TestFinish:
         assert record.expire_at is not None
         least = max(NOON, harness.now()) + timedelta(seconds=terms.retention - 5)
         assert record.expire_at > least
+
+    @movable
+    def test_keeps_the_record_for_the_retention_from_then_on(
+        self, harness: Harness, store: Store, run: Run, terms: Terms
+    ) -> None:
+        """R29; weakness 19."""
+        claim = claimed(store, run, "one", terms).claim
+        harness.pass_time(50.0)
+        assert store.finish(claim, Status.COMPLETED, None, timeout=T) is None
+        record = store.get(run.run_id, timeout=T)
+        assert record is not None
+        assert record.expire_at == harness.now() + timedelta(seconds=terms.retention)
 
     def test_with_renewals_before_it_knows_the_last_version(
         self, store: Store, run: Run, terms: Terms

@@ -115,6 +115,7 @@ class SqliteHarness(Harness):
             self._micros(),
             run_id,
         )
+        self._execute("UPDATE scheduler_runs_version SET last = last + 1")
 
     def erase(self, run_id: str) -> None:
         self._execute("DELETE FROM scheduler_runs WHERE run_id = ?", run_id)
