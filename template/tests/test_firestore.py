@@ -47,21 +47,6 @@ def test_client_is_made_by_the_first_call(run: Run, terms: Terms) -> None:
     assert made == ["a client"]
 
 
-def test_client_is_made_by_the_first_call(run: Run, terms: Terms) -> None:
-    """Weakness 26: not when the store is opened, which happens before a server forks."""
-    made: list[str] = []
-
-    def connect() -> None:
-        made.append("a client")
-        raise DefaultCredentialsError("none found")  # type: ignore[no-untyped-call]
-
-    store = FirestoreStore(connect, "runs", SYSTEM_CLOCK)  # type: ignore[arg-type]
-    assert made == []
-    with pytest.raises(StoreError):
-        store.claim(run, "one", terms, timeout=T)
-    assert made == ["a client"]
-
-
 def test_missing_credentials_are_a_store_error(run: Run, terms: Terms) -> None:
     """R25: no traceback of the client's, and nothing is asked."""
 
