@@ -36,6 +36,7 @@ NAMES: Final = (
     "spanner",
     "storage",
     "vpcaccess",
+    "workflowexecutions",
     "workflows",
 )
 
@@ -121,14 +122,14 @@ class Recorder:
 @contextlib.contextmanager
 def recording(recorder: Recorder | None = None) -> Iterator[Recorder]:
     """Run a recorder on a free port, an own one or a new one."""
-    recorder = recorder or Recorder()
+    answering = recorder or Recorder()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
             request = _read(self)
-            code, body = recorder.answer(request)
+            code, body = answering.answer(request)
             content = json.dumps(body).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json; charset=UTF-8")
@@ -148,11 +149,11 @@ def recording(recorder: Recorder | None = None) -> Iterator[Recorder]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    recorder.port = server.server_address[1]
+    answering.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield recorder
+        yield answering
     finally:
         server.shutdown()
         server.server_close()

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tests.deployment import apis
 from tests.deployment.apis import Answer, Request
+from tests.deployment.expected import app_bucket, app_host
 from tests.deployment.recorder import Recorder
 
 _BINDING: Final = {
@@ -99,6 +100,15 @@ def _name(request: Request) -> str:
 
 def _made_up(request: Request) -> Any:
     """What is at a path, however it got there."""
+    if app := re.fullmatch("apps/([^/]+)", _name(request)):
+        return {
+            "id": app[1],
+            "name": app[0],
+            "locationId": "us-central",
+            "servingStatus": "SERVING",
+            "defaultHostname": app_host(app[1]),
+            "codeBucket": app_bucket(app[1]),
+        }
     return {"name": _name(request), "done": True, "state": "ACTIVE", "response": {}}
 
 

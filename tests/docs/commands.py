@@ -26,7 +26,7 @@ PROGRAMS = (
 )
 """Code in text is a command if it begins with one of them."""
 
-_DESCRIPTION = re.compile(r"(?<=\S) {2,}(?=[^\s#\\|&<>\"'-]).*")
+_DESCRIPTION = re.compile(r"(?<=\S) {2,}(?=[^\s\\|&<>\"'-]).*")
 _COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/)?({'|'.join(PROGRAMS)})(?: (.*))?", re.DOTALL)
 
 

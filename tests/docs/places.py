@@ -62,5 +62,6 @@ _PLACES: Final = (
 def place_of(document: str, answers: Mapping[str, Any] | None = None) -> Place:
     """Return where the commands of a document are run; `answers` are those of its project."""
     if answers is not None:
-        return Place(answers, before=_CALLER)
+        project = f"export CLOUDSDK_CORE_PROJECT={answers['gcp_project']}"
+        return Place(answers, before=f"{_CALLER}{project}")
     return next(place for pattern, place in _PLACES if re.fullmatch(pattern, document))

@@ -46,6 +46,7 @@ class Rule:
 _FRESH: Final = "tests/test_fresh_machine.py"
 _SIMULATED: Final = "template/tests/http/test_simulator.py"
 _PROXIED: Final = "template/tests/targets/test_simulator.py"
+_OTHER_PAGE: Final = "tests/docs/test_commands.py::test_commands_work_in_their_order"
 _VARIABLES: Final = r"((?:\w+=(?:'[^']*'|\S+) )*)"
 _FAKE: Final = r'\1PATH="$FAKE:$PATH" \2'
 """With a stand-in of gcloud: the real one does it in tests/deployment."""
@@ -85,7 +86,19 @@ RULES: Final = (
     Rule(r"gcloud (?!auth).*delete [\s\S]*", Run(r"\g<0> --quiet")),
     Rule(r"(for account in .*)(\s+done)", Run(r"\1 --quiet\2")),
     Rule(r"((?:\w+=\S+ )*)make serve", Run(r"serve env \1make serve")),
+    Rule(
+        r"python -m app\.guard (.*)-- .*",
+        Run(
+            "IDEMPOTENCY_TOKEN=a RUN_STORE_URL=sqlite:///guard.db"
+            r" .venv/bin/python -m app.guard \1-- true"
+        ),
+    ),
     # What says by its status what it has found, or that it is not safe.
+    Rule(
+        r'make runs ARGS="(missed .*)"',
+        Run(r".venv/bin/python -m dev.runs \1 --location us-central1", (0, 1)),
+        "the README of spanner-terraform",
+    ),
     Rule(r'make runs ARGS="(missed .*)"', Run(r".venv/bin/python -m dev.runs \1", (0, 1))),
     Rule(r".*\.venv/bin/python -m dev\.runs missed .*", Run(statuses=(0, 1))),
     Rule(r'make runs ARGS="(release .*)"', Run(r".venv/bin/python -m dev.runs \1", (0, 3))),
@@ -99,11 +112,11 @@ RULES: Final = (
         "docs/how-to/call-a-step.md|the README of step",
     ),
     Rule(rf"{_VARIABLES}(make (?:setup|deploy).*)", Run(_FAKE)),
-    # An address that is not here.
-    Rule(
-        r'curl -X POST "\$URL" .*',
-        Elsewhere("tests/docs/test_commands.py::test_commands_work_in_their_order"),
-    ),
+    # A line of deploy/config.sh, where it would stay.
+    Rule(r"[A-Z_]+=\$\{[A-Z_]+:-\S*\}", Run(r"export \g<0>"), "the README of .*"),
+    # What other pages do, with a service or a template that is there.
+    Rule(r'curl -X POST "\$URL" .*', Elsewhere(_OTHER_PAGE)),
+    Rule(r"uvx copier update.*", Elsewhere(_OTHER_PAGE), "the README of .*"),
 )
 """The first rule counts that is about a document and a command."""
 

@@ -1,4 +1,4 @@
-"""Where the commands of a document are run: a project or the repository, apart from the real one."""
+"""Where the commands of a document are run: a project or the repository, apart from its own."""
 
 import os
 import shutil
