@@ -83,7 +83,7 @@ def measure(parts: Parts, *, quick: bool) -> Result:
             " takes longer than its lease is done twice. Writes and reads are Commit and reading"
             " calls, or commands of Redis; the rest of the round trips begin transactions. A failed"
             " write of a duplicate counts. Besides, Firestore counts one deletion by TTL for each"
-            " run. Prices are on the pages of each product; [costs](../costs.md) says what is"
+            " run. Prices are on the pages of each product; [costs](costs.md) says what is"
             " counted where."
         ),
         tables=[Table("Operations of the store", COLUMNS, rows)],
