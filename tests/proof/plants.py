@@ -48,6 +48,13 @@ NO_RETRIES: Final = (scheduler, "retries_of", lambda setup: RetryConfig())
 Plant = tuple[Any, str, Any]
 
 
+def name_of(value: Plant | str) -> str:
+    """A test id, the same in every process: a fault's name, or a promise as it is."""
+    if isinstance(value, str):
+        return value
+    return next(name for name, plant in globals().items() if plant is value)
+
+
 @contextmanager
 def planted(plant: Plant) -> Iterator[None]:
     """Have a fault inside."""

@@ -54,7 +54,7 @@ def test_both_attempts_come_first() -> None:
         (plants.NO_LOOK_BEFORE_THE_WORK, "started its job without a live claim"),
         (plants.LOSS_IS_SUCCESS, "was told that it did what it did not do"),
     ],
-    ids=lambda value: str(value)[-30:],
+    ids=plants.name_of,
 )
 def test_a_planted_fault_is_found(plant: Plant, promise: str) -> None:
     with planted(plant), untold():

@@ -107,7 +107,7 @@ def test_there_is_some_of_everything(figures: Figures, what: str) -> None:
     assert figures.counts[what] > 0
 
 
-@pytest.mark.parametrize(("plant", "promise"), FOUND, ids=lambda value: str(value)[-30:])
+@pytest.mark.parametrize(("plant", "promise"), FOUND, ids=plants.name_of)
 def test_a_planted_fault_is_found(plant: Plant, promise: str) -> None:
     with planted(plant):
         violations = (Seed(number).play().violation for number in SLICE)
