@@ -153,6 +153,8 @@ class Explorer:
             site.deliver(self._first, lambda: None)
             while not world.stopped and (options := self._options()):
                 options[self._path.choose(len(options)) if len(options) > 1 else 0]()
+            if self._network.can_arrive() and not world.stopped:
+                raise RuntimeError("a call is under way for which there was no choice")
             self._network.calm = True
             if not site.oracle.is_final(run_id_of(0.0)):
                 last = Errand("#3, the last", site.add(), 0.0, Plan())

@@ -51,7 +51,8 @@ class Figures:
         years = self.seconds / (365 * 86_400)
         yield f"{self.schedules:>12,} schedules, of {years:,.1f} years of simulated time"
         for name, title in _TITLES.items():
-            yield f"{rest.pop(name, 0):>12,} {title}"
+            if count := rest.pop(name, 0):
+                yield f"{count:>12,} {title}"
         answers = {name: rest.pop(name) for name in sorted(rest) if name.startswith("answer ")}
         for name, count in sorted(rest.items()):
             yield f"{count:>12,} fault: {name}"
