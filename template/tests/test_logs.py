@@ -193,10 +193,11 @@ class TestFieldsOfARun:
         """R18, R39."""
 
         def job(attempt: Attempt) -> None:
+            harness.pass_time(1.0)
             assert attempt.lost.wait(5.0)
 
         with captured() as output:
-            LocalService(harness, job, lease=0.0).handle()
+            LocalService(harness, job, lease=0.1).handle()
         line = output.entry(message="The lease could not be confirmed in time.")
         assert line.items() >= OF_THE_RUN.items()
 
