@@ -1,5 +1,6 @@
 """The simulated Redis answers as Redis does."""
 
+import re
 import shutil
 import subprocess
 import time
@@ -9,12 +10,15 @@ from typing import Any, Final
 
 import pytest
 from app.dedup.stores.redis.script import Script
+from app.dedup.stores.redis.store import RedisStore
 from redis import Redis
 from redis.exceptions import ConnectionError as NotUpError
 
 from proof.redis_store import Interpreter, Keyspace
 from proof.world import World
 from tests.ports import free_port
+
+CALL: Final = r"redis\.call\('(\w+)'"
 
 COMMANDS: Final = [
     "return {redis.call('TYPE', KEYS[1]).ok, redis.call('HLEN', KEYS[1])}",
@@ -23,6 +27,7 @@ COMMANDS: Final = [
     "return redis.call('HSET', KEYS[1], 'b', '1', 'a', ARGV[1], 'c', 'x')",
     "return redis.call('HSET', KEYS[1], 'b', '2', 'd', '3')",
     "return redis.call('HGETALL', KEYS[1])",
+    "return redis.call('HMGET', KEYS[1], 'a', 'z', 'b')",
     "return redis.call('HDEL', KEYS[1], 'b')",
     "return redis.call('HDEL', KEYS[1], 'b')",
     "return {redis.call('HGETALL', KEYS[1]), redis.call('HLEN', KEYS[1])}",
@@ -31,10 +36,19 @@ COMMANDS: Final = [
     "return redis.call('DEL', KEYS[1])",
     "return redis.call('DEL', KEYS[1])",
     "return redis.call('TYPE', KEYS[1]).ok",
+    "return redis.call('HMGET', KEYS[1], 'a')",
     "return {#redis.call('TIME'), #redis.call('TIME')[2] <= 6 and 1, 3.9, false, {}}",
     "return math.max(tonumber(redis.call('TIME')[1]), 1500000000) > 1500000000 and 1",
 ]
-"""Each as a script, in this order, on one key: all that the service's scripts call."""
+"""Each as a script, in this order, on one key."""
+
+SCRIPTS: Final = (
+    RedisStore.CLAIM,
+    RedisStore.RENEW,
+    RedisStore.FINISH,
+    RedisStore.RELEASE,
+    RedisStore.READ,
+)
 
 
 @pytest.fixture
@@ -59,6 +73,11 @@ def answers(client: Redis) -> bool:
         return bool(client.ping())
     except NotUpError:
         return False
+
+
+def test_knows_what_the_scripts_call_and_nothing_else() -> None:
+    called = {name for each in SCRIPTS for name in re.findall(CALL, each.text)}
+    assert {name for text in COMMANDS for name in re.findall(CALL, text)} == called
 
 
 def test_to_every_command_of_the_scripts(redis: Redis) -> None:
