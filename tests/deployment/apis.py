@@ -307,7 +307,7 @@ def _run(request: Request, name: str, resources: Resources) -> Answer | None:
     if request.method in ("POST", "PUT") and name.startswith("namespaces/"):
         return 200, _deployed(request, name, resources)
     if request.method == "GET" and name.endswith(("/revisions", "/routes", "/services")):
-        return 200, {"items": []}
+        return 200, {"items": [], "metadata": {}}
     return None
 
 

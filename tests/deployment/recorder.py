@@ -28,6 +28,7 @@ NAMES: Final = (
     "iam",
     "iamcredentials",
     "logging",
+    "monitoring",
     "redis",
     "run",
     "secretmanager",
@@ -35,6 +36,7 @@ NAMES: Final = (
     "spanner",
     "storage",
     "vpcaccess",
+    "workflowexecutions",
     "workflows",
 )
 

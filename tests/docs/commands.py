@@ -14,7 +14,7 @@ PROGRAMS = (
 )
 """Code in text is a command if it begins with one of them."""
 
-_DESCRIPTION = re.compile(r"(?<=\S) {2,}(?=[^\s#\\|&<>\"'-]).*")
+_DESCRIPTION = re.compile(r"(?<=\S) {2,}(?=[^\s\\|&<>\"'-]).*")
 _COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/)?({'|'.join(PROGRAMS)})(?: (.*))?", re.DOTALL)
 
 
@@ -52,8 +52,7 @@ def commands_of(document: Document) -> list[Command]:
 
 def _is_command(text: str) -> bool:
     match = _COMMAND.fullmatch(text)
-    # A file's name may begin like a program's: uv.lock.
-    return bool(match and (match[2] or "/" in text.partition(" ")[0]))
+    return bool(match and match[2])
 
 
 def _of_block(document: Document, snippet: Snippet) -> Iterator[tuple[int, Command]]:

@@ -10,21 +10,27 @@ _ALIKE = (
     (r"(localhost|127\.0\.0\.1|0\.0\.0\.0):\d+", "HOST"),
     (r"\b\d+(\.\d+)? (s|ms|min|seconds)\b", "DURATION"),
     (r"\bin \d+\.\d+s\b", "in DURATION"),
+    (r"={3,}", "==="),
     (r"[ \t]+", " "),
 )
 """What differs each time: times, ids, ports, lengths of time, and the width of columns."""
 
 
 def difference(shown: str, printed: str) -> str | None:
-    """Return what is wrong with what is shown, or None. `…` stands for anything, also for lines."""
-    wanted = _plain(shown)
-    pattern = re.escape(wanted).replace("…", r"[\s\S]*?")
-    if re.fullmatch(pattern, _plain(printed)):
+    """Return what is wrong with what is shown, or None.
+
+    `…` stands for anything, and on a line of its own for lines, or for none.
+    """
+    lines = [
+        r"(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*?") + r"\n"
+        for line in _plain(shown)
+    ]
+    if re.fullmatch("".join(lines), "".join(f"{line}\n" for line in _plain(printed))):
         return None
     return f"shown:\n{shown}\nprinted:\n{printed}"
 
 
-def _plain(text: str) -> str:
+def _plain(text: str) -> list[str]:
     for pattern, name in _ALIKE:
         text = re.sub(pattern, name, text)
-    return "\n".join(line.strip() for line in text.strip().splitlines() if line.strip())
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,21 +1,24 @@
 """What is special about some commands. All others are run as they stand."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A command that another test runs: a file, and what is in it."""
+    """A command that another test runs: a file, and the name of a function in it.
+
+    `instead` is run here for what comes after the command.
+    """
 
     test: str
+    instead: str = ""
 
 
 @dataclass(frozen=True)
 class Never:
-    """A command that no test can run here, and why not."""
+    """A command that no test can run, and why not."""
 
     reason: str
 
@@ -24,62 +27,123 @@ class Never:
 class Run:
     """A command that is run in other words, or that may end with another status.
 
-    `words` are those of a regular expression's replacement.
+    `words` are what replaces the pattern of its rule.
     """
 
-    words: str | None = None
+    words: str = r"\g<0>"
     statuses: tuple[int, ...] = (0,)
-    pattern: str = ""
 
 
-Rule = Elsewhere | Never | Run
+@dataclass(frozen=True)
+class Rule:
+    """What is special about the commands of some documents; both are patterns."""
+
+    command: str
+    how: Elsewhere | Never | Run
+    documents: str = ".*"
 
 
-RULES: Final[list[tuple[str, str, Rule]]] = [
-    # A document, a command, and what is special about it. The first that matches both counts.
-    ("README.md", "make demo", Elsewhere("tests/test_demo.py")),
-    (
-        "README.md|docs/how-to/add-a-store.md",
-        "make (check )?test(-fast)?|make check",
+_FRESH: Final = "tests/test_fresh_machine.py"
+_SIMULATED: Final = "template/tests/http/test_simulator.py"
+_PROXIED: Final = "template/tests/targets/test_simulator.py"
+_OTHER_PAGE: Final = "tests/docs/test_commands.py::test_commands_work_in_their_order"
+_VARIABLES: Final = r"((?:\w+=(?:'[^']*'|\S+) )*)"
+_FAKE: Final = r'\1PATH="$FAKE:$PATH" \2'
+"""With a stand-in of gcloud: the real one does it in tests/deployment."""
+
+RULES: Final = (
+    # What takes long, and is done by other tests.
+    Rule("make demo", Never("it takes a minute, for what the tutorial does and a picture of it")),
+    Rule(
+        "make (check )?test.*",
         Never("it runs all tests, this one too"),
+        "docs/how-to/(add-a-store|work-on-the-template).md",
     ),
-    (".*", "make check", Elsewhere("tests/test_fresh_machine.py::test_its_checks_pass")),
-    (".*", "make test", Elsewhere("tests/test_fresh_machine.py::test_its_tests_pass")),
-    (".*", "make serve", Run("serve make serve")),
-    (
-        ".*",
-        "gcloud auth (application-default )?login|gcloud config set project .*",
-        Never("it opens a browser"),
+    Rule("make check( test)?", Elsewhere(f"{_FRESH}::test_its_checks_pass", "make install")),
+    Rule("make test", Elsewhere(f"{_FRESH}::test_its_tests_pass", "make install")),
+    Rule(
+        "make simulate( .*(--scenario all|before-finish).*)?",
+        Elsewhere(f"{_SIMULATED}::test_each_run_is_done_once_whatever_goes_wrong"),
+        "(?!docs/tutorial.md).*",
     ),
-    (".*", r"((?:\w+=\S+ )*)(make (?:setup|deploy).*)", Run(r'\1PATH="$FAKE:$PATH" \2')),
-]
+    Rule(
+        "make simulate .*target-.*",
+        Elsewhere(f"{_PROXIED}::test_each_run_is_started_once_whatever_is_lost"),
+    ),
+    Rule(
+        r"\.\./\.venv/bin/python -m pytest (.*) NAME",
+        Run(r"../.venv/bin/python -m pytest --quiet --collect-only \1 sqlite"),
+    ),
+    # What asks somebody, or stays.
+    Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
+    Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
+    Rule(r"\.venv/bin/copier copy (?!--defaults).*", Run(r"\g<0> --defaults")),
+    Rule("copier copy (--data-file .*) …", Run(r'uvx copier copy --defaults \1 "$PWD" ../example')),
+    Rule(r"gcloud (?!auth).*delete [\s\S]*", Run(r"\g<0> --quiet")),
+    Rule(r"(for account in .*)(\s+done)", Run(r"\1 --quiet\2")),
+    Rule(r"((?:\w+=\S+ )*)make serve", Run(r"serve env \1make serve")),
+    Rule(
+        r"python -m app\.guard (.*)-- .*",
+        Run(
+            "IDEMPOTENCY_TOKEN=a RUN_STORE_URL=sqlite:///guard.db"
+            r" .venv/bin/python -m app.guard \1-- true"
+        ),
+    ),
+    # What says by its status what it has found, or that it is not safe.
+    Rule(
+        r'make runs ARGS="(missed .*)"',
+        Run(r".venv/bin/python -m dev.runs \1 --location us-central1", (0, 1)),
+        "the README of spanner-terraform",
+    ),
+    Rule(r'make runs ARGS="(missed .*)"', Run(r".venv/bin/python -m dev.runs \1", (0, 1))),
+    Rule(r".*\.venv/bin/python -m dev\.runs missed .*", Run(statuses=(0, 1))),
+    Rule(r'make runs ARGS="(release .*)"', Run(r".venv/bin/python -m dev.runs \1", (0, 3))),
+    Rule(".*copier check-update --quiet", Run(statuses=(0, 2))),
+    # The shell's own command would hide the status of the other one.
+    Rule(r"export (\w+)=(\$\(.*)", Run(r"\1=\2 && export \1")),
+    # The stand-in of gcloud asks its environment which service is deployed.
+    Rule(
+        rf"{_VARIABLES}(make (?:setup|deploy).*)",
+        Run(rf"SERVICE=charge-cards {_FAKE}"),
+        "docs/how-to/call-a-step.md|the README of step",
+    ),
+    Rule(rf"{_VARIABLES}(make (?:setup|deploy).*)", Run(_FAKE)),
+    # A line of deploy/config.sh, where it would stay.
+    Rule(r"[A-Z_]+=\$\{[A-Z_]+:-\S*\}", Run(r"export \g<0>"), "the README of .*"),
+    # What other pages do, with a service or a template that is there.
+    Rule(r'curl -X POST "\$URL" .*', Elsewhere(_OTHER_PAGE)),
+    Rule(r"uvx copier update.*", Elsewhere(_OTHER_PAGE), "the README of .*"),
+)
+"""The first rule counts that is about a document and a command."""
 
 NAMES: Final = {
     r"localhost:8080": "localhost:$PORT",
+    r"firestore://my-project/nightly-report-runs": "sqlite:///.local/runs.db",
+    r"\bADDRESS\b": "handler@my-project.iam.gserviceaccount.com",
+    r"\bNAME=VALUE\b": "lease=30",
     r"\bRUN_ID\b": "5a" * 32,
+    r"(?<!\$\{)\bRUN\b": "${RUN:=$(first_run)}",
+    r"\bTIME\b(?!_)": "1h",
+    r"(?<!\$)\bURL\b(?!=)": "http://localhost:$PORT/",
+    r"\bSCHEDULE_TIME\b": "2026-10-16T12:00:00Z",
 }
 """What a reader puts in the place of something, in every command."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a document's commands are run: a project with these answers, or the repository."""
-
-    answers: Mapping[str, Any] = field(default_factory=dict)
-    repository: bool = False
-
-
-PLACES: Final[list[tuple[str, Place]]] = [
-    (r"README\.md|docs/tutorial\.md|docs/how-to/add-a-store\.md", Place(repository=True)),
-    (r"docs/how-to/run-on-app-engine\.md", Place({"platform": "app-engine"})),
-    (r"docs/how-to/deploy-with-terraform\.md", Place({"deploy": "terraform"})),
-    (r".*", Place()),
-]
-
-
 def rule_for(document: str, command: str) -> Rule:
     """Return what is special about a command, or that nothing is."""
-    for documents, pattern, rule in RULES:
-        if re.fullmatch(documents, document) and re.fullmatch(pattern, command, re.DOTALL):
-            return replace(rule, pattern=pattern) if isinstance(rule, Run) else rule
-    return Run()
+    for rule in RULES:
+        if re.fullmatch(rule.documents, document) and re.fullmatch(
+            rule.command, command, re.DOTALL
+        ):
+            return rule
+    return Rule(r"[\s\S]*", Run())
+
+
+def typed(rule: Rule, command: str) -> str:
+    """Return what is typed in the place of a command that is run."""
+    assert isinstance(rule.how, Run)
+    command = re.sub(rule.command, rule.how.words, command, count=1, flags=re.DOTALL)
+    for name, meant in NAMES.items():
+        command = re.sub(name, lambda _, meant=meant: meant, command)  # type: ignore[misc]
+    return command

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.docs.places import Place
 from tests.ports import free_port
-from tests.rendering import ROOT, clean_environment, commit, git, render
+from tests.rendering import ROOT, clean_environment, commit, git, quick_renders, render
 
 FAKE_GCLOUD = ROOT / "template" / "tests" / "support" / "fake_gcloud"
 """The gcloud of a project's own tests: `make setup` and `make deploy` run with the real one in
@@ -26,16 +27,23 @@ class Kitchen:
         self._made = dict[str, Path]()
         self._number = 0
 
-    def project(self, answers: Mapping[str, Any]) -> Path:
-        """Return a new project, committed and installed."""
+    def rendered(self, answers: Mapping[str, Any]) -> Path:
+        """Return a project with these answers, which is to be left as it is."""
         key = repr(sorted(answers.items()))
         if key not in self._made:
-            made = render(self._template, self._folder / f"made-{len(self._made)}", dict(answers))
-            commit(made, "Start from the template")
-            self._made[key] = made
+            folder = self._folder / f"made-{len(self._made)}"
+            with quick_renders():
+                self._made[key] = render(self._template, folder, dict(answers))
+        return self._made[key]
+
+    def project(self, answers: Mapping[str, Any]) -> Path:
+        """Return a new project, committed and installed."""
         project = self._new() / "my-job"
-        shutil.copytree(self._made[key], project)
+        shutil.copytree(self.rendered(answers), project)
+        if answers.get("deploy") == "terraform":
+            _leave_google_out(project / "infra")
         _install(project)
+        commit(project, "Start from the template")
         return project
 
     def repository(self) -> Path:
@@ -53,6 +61,39 @@ class Kitchen:
         repository = self._new() / "scheduler-once"
         shutil.copytree(self._made[""], repository)
         return repository
+
+    def released(self, answers: Mapping[str, Any]) -> Path:
+        """Return a new project of a template that has a newer version, as its owner has left it.
+
+        Owner and template have both changed the line of the Makefile that calls mypy.
+        """
+        key = f"released {sorted(answers.items())}"
+        if key not in self._made:
+            template = self._folder / f"releases-{len(self._made)}"
+            shutil.copytree(self._template, template, ignore=_slow_to_render)
+            commit(template, "First release")
+            git(template, "tag", "v1.0.0")
+            _edit(template / "template" / "Makefile", "-m mypy", "-m mypy --pretty")
+            commit(template, "Second release")
+            git(template, "tag", "v1.1.0")
+            project = self._folder / f"made-{len(self._made)}"
+            render(template, project, dict(answers), version="v1.0.0")
+            _edit(project / "Makefile", "-m mypy", "-m mypy app")
+            if answers.get("deploy") == "terraform":
+                _leave_google_out(project / "infra")
+            self._made[key] = project
+        project = self._new() / "my-job"
+        shutil.copytree(self._made[key], project)
+        _install(project)
+        commit(project, "Work")
+        return project
+
+    def place(self, place: Place) -> Path:
+        """Return a new folder in which a reader of a document would be."""
+        if place.repository:
+            return self.repository()
+        make = self.released if place.released else self.project
+        return make(place.answers)
 
     def _new(self) -> Path:
         self._number += 1
@@ -81,11 +122,14 @@ def environment(home: Path, programs: list[Path]) -> dict[str, str]:
         "GIT_COMMITTER_NAME": "Reader",
         "GIT_COMMITTER_EMAIL": "reader@example.com",
         "GIT_CONFIG_GLOBAL": os.fspath(home / ".gitconfig"),
-        "COPIER_SETTINGS_PATH": os.fspath(home / "copier.yml"),
+        "XDG_CONFIG_HOME": os.fspath(home / ".config"),
     }
     kept = {name: value for name, value in clean_environment().items() if name not in LEFT_OUT}
     path = os.pathsep.join([*map(os.fspath, programs), kept["PATH"]])
     return kept | person | {
+        "GIT_EDITOR": "true",
+        "TF_CLI_ARGS_apply": "-auto-approve",
+        "TF_CLI_ARGS_destroy": "-auto-approve",
         "PATH": path,
         "PORT": str(free_port()),
         "SHARED": sys.prefix,
@@ -95,17 +139,39 @@ def environment(home: Path, programs: list[Path]) -> dict[str, str]:
     }
 
 
+def _slow_to_render(folder: str, names: list[str]) -> list[str]:
+    """Leave out tests that no page runs: Copier looks at each file several times per update."""
+    if Path(folder).name != "tests":
+        return []
+    return [name for name in names if name not in ("conftest.py", "support", "test_job.py.jinja")]
+
+
+def _leave_google_out(infra: Path) -> None:
+    """Put a small configuration in the place of ours, which needs the provider to be downloaded.
+
+    What ours makes is proved in tests/deployment/terraform.
+    """
+    for path in [*infra.glob("*.tf"), *infra.glob("*.tfvars")]:
+        path.unlink()
+    shutil.copy(Path(__file__).with_name("without_google.tf"), infra / "main.tf")
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    path.write_text(path.read_text().replace(old, new))
+
+
 def _install(project: Path) -> None:
     """Make a project look installed to make, as `uv sync` would leave it."""
     environment = project / ".venv"
     (environment / "bin").mkdir(parents=True)
     for program in Path(sys.prefix, "bin").iterdir():
         (environment / "bin" / program.name).symlink_to(program)
-    for name in ("uv", "uvx"):
+    for name in ("uv", "uvx", "copier"):
         (environment / "bin" / name).unlink(missing_ok=True)
         (environment / "bin" / name).symlink_to(Path(__file__).with_name("uv.sh"))
     (environment / "lib").symlink_to(Path(sys.prefix, "lib"))
     shutil.copy(Path(sys.prefix, "pyvenv.cfg"), environment)
     (project / "uv.lock").touch()
-    (project / "requirements.txt").touch()
+    if (project / "requirements.mk").exists():
+        (project / "requirements.txt").touch()
     (environment / ".ready").touch()

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,10 @@ serve() {
 }
 stop_server() {
   [[ -z $server ]] || { kill "$server"; wait "$server"; server=; } 2>/dev/null
+}
+first_run() {
+  .venv/bin/python -m dev.runs list --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["records"][0]["run_id"])'
 }
 begin() { printf '\\x1e%s\\x1f' "$1"; }
 end() { printf '\\x1f%s\\x1e' "$1"; }
@@ -59,25 +64,26 @@ def run(steps: Sequence[Step], folder: Path, environment: dict[str, str]) -> lis
             f'case $status in {allowed}) ;; *) stop_server; exit "$status" ;; esac',
         ]
     lines.append("stop_server")
-    shell = subprocess.Popen(
-        ["bash", "-c", "\n".join(lines)],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        said, _ = shell.communicate(timeout=TIMEOUT_SECONDS)
-    finally:
-        # What the commands have started ends with them.
-        try:
-            os.killpg(shell.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        shell.wait()
+    # A file, and no pipe: a server that stays would keep it open.
+    printed = Path(environment["HOME"], "printed")
+    with printed.open("wb") as file:
+        shell = subprocess.Popen(
+            ["bash", "-c", "\n".join(lines)],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    with suppress(subprocess.TimeoutExpired):
+        shell.wait(TIMEOUT_SECONDS)
+    # What the commands have started ends with them.
+    with suppress(ProcessLookupError):
+        os.killpg(shell.pid, signal.SIGKILL)
+    shell.wait()
+    said = printed.read_text()
+    printed.unlink()
     found = {
         int(number): Result(int(status), output)
         for number, output, status in re.findall(
