@@ -61,6 +61,12 @@ class Cloud(Recorder):
             f"appengine/{version}": {"name": version, "id": "VERSION", "createTime": "2026-10-16T12:00:00Z"},
         }
         apis.answer(_SERVICE, self.resources)
+        revision = "run/namespaces/my-project/revisions/nightly-report-00001-abc"
+        self.resources[revision] = {
+            "metadata": {"name": "nightly-report-00001-abc"},
+            "spec": {"containers": [{"image": "image"}]},
+            "status": {"observedGeneration": 1},
+        }
 
     def answer(self, request: Request) -> Answer:
         """Answer a request."""

@@ -99,6 +99,8 @@ RULES: Final = (
     Rule(r".*\.venv/bin/python -m dev\.runs missed .*", Run(statuses=(0, 1))),
     Rule(r'make runs ARGS="(release .*)"', Run(r".venv/bin/python -m dev.runs \1", (0, 3))),
     Rule(".*copier check-update --quiet", Run(statuses=(0, 2))),
+    # The real gcloud is loaded once for all commands, and reads its settings then.
+    Rule("gcloud config set project (.*)", Run(r"\g<0> && export CLOUDSDK_CORE_PROJECT=\1")),
     # The shell's own command would hide the status of the other one.
     Rule(r"export (\w+)=(\$\(.*)", Run(r"\1=\2 && export \1")),
     # The stand-in of gcloud asks its environment which service is deployed.
@@ -120,7 +122,7 @@ NAMES: Final = {
     r"localhost:8080": "localhost:$PORT",
     r"firestore://my-project/nightly-report-runs": "sqlite:///.local/runs.db",
     r"\bADDRESS\b": "handler@my-project.iam.gserviceaccount.com",
-    r"\bNAME=VALUE\b": "lease=30",
+    r"\bMY-PROJECT\b": "my-project",
     r"\bRUN_ID\b": "5a" * 32,
     r"(?<!\$\{)\bRUN\b": "${RUN:=$(first_run)}",
     r"\bTIME\b(?!_)": "1h",
