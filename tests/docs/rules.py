@@ -74,15 +74,11 @@ RULES: Final = (
         r"\.\./\.venv/bin/python -m pytest (.*) NAME",
         Run(r"../.venv/bin/python -m pytest --quiet --collect-only \1 sqlite"),
     ),
-    Rule("make soak .*", Elsewhere("tests/test_soak.py::test_a_small_soak_finds_nothing_wrong")),
-    Rule(
-        "make simulate-proof .*",
-        Elsewhere("tests/proof/test_simulation.py::test_every_promise_is_kept"),
-    ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
     Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
     Rule(r"\.venv/bin/copier copy (?!--defaults).*", Run(r"\g<0> --defaults")),
+    Rule("copier copy (--data-file .*) …", Run(r'uvx copier copy --defaults \1 "$PWD" ../example')),
     Rule(r"gcloud (?!auth).*delete [\s\S]*", Run(r"\g<0> --quiet")),
     Rule(r"(for account in .*)(\s+done)", Run(r"\1 --quiet\2")),
     Rule(r"((?:\w+=\S+ )*)make serve", Run(r"serve env \1make serve")),
@@ -103,6 +99,8 @@ RULES: Final = (
     Rule(r".*\.venv/bin/python -m dev\.runs missed .*", Run(statuses=(0, 1))),
     Rule(r'make runs ARGS="(release .*)"', Run(r".venv/bin/python -m dev.runs \1", (0, 3))),
     Rule(".*copier check-update --quiet", Run(statuses=(0, 2))),
+    # The real gcloud is loaded once for all commands, and reads its settings then.
+    Rule("gcloud config set project (.*)", Run(r"\g<0> && export CLOUDSDK_CORE_PROJECT=\1")),
     # The shell's own command would hide the status of the other one.
     Rule(r"export (\w+)=(\$\(.*)", Run(r"\1=\2 && export \1")),
     # The stand-in of gcloud asks its environment which service is deployed.
@@ -124,7 +122,7 @@ NAMES: Final = {
     r"localhost:8080": "localhost:$PORT",
     r"firestore://my-project/nightly-report-runs": "sqlite:///.local/runs.db",
     r"\bADDRESS\b": "handler@my-project.iam.gserviceaccount.com",
-    r"\bNAME=VALUE\b": "lease=30",
+    r"\bMY-PROJECT\b": "my-project",
     r"\bRUN_ID\b": "5a" * 32,
     r"(?<!\$\{)\bRUN\b": "${RUN:=$(first_run)}",
     r"\bTIME\b(?!_)": "1h",
