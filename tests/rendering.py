@@ -77,11 +77,15 @@ def part(template: Path, destination: Path, *paths: str) -> Path:
 
 
 @cache
-def _asked(template: Path) -> set[str]:
-    """The names of a template's questions."""
-    return {
-        name for name in yaml.safe_load((template / "copier.yml").read_text()) if name[0] != "_"
-    }
+def _asked(template: Path, version: str) -> set[str]:
+    """The names of the questions of a version of a template."""
+    is_folder = (template / "copier.yml").exists()
+    text = (
+        (template / "copier.yml").read_text()
+        if is_folder
+        else git(template, "show", f"{version}:copier.yml")
+    )
+    return {name for name in yaml.safe_load(text) if name[0] != "_"}
 
 
 def render(
@@ -93,7 +97,7 @@ def render(
         ValueError: an answer is refused; the message is the one that a user reads. Or no question
             asks for it, which Copier would not say.
     """
-    if unknown := set(answers or ()) - _asked(template):
+    if unknown := set(answers or ()) - _asked(template, version):
         raise ValueError(f"no question asks for: {', '.join(unknown)}")
     copier.run_copy(
         str(template),

@@ -84,12 +84,6 @@ def test_an_answers_file_on_a_command_line_is_there() -> None:
     assert not {name for name in named if not (ROOT / name).exists()}
 
 
-def test_the_readme_lists_every_question() -> None:
-    table = read(ROOT / "README.md").partition("| question | choices |")[2].partition("\n\n")[0]
-    first = [row.split("|")[1] for row in table.splitlines() if row]
-    assert set(re.findall(r"`(\w+)`", "".join(first))) == set(matrix.questions())
-
-
 def test_a_misspelt_answer_fails_the_test_that_gives_it(rendered: Render) -> None:
     with pytest.raises(ValueError, match="no question asks for: frame_work"):
         rendered(frame_work="flask")

@@ -87,7 +87,11 @@ class Cloud(Recorder):
         self.resources |= {
             f"{app}/services/default": {"id": "default"},
             f"{app}/services/nightly-report": {"id": "nightly-report", "split": split},
-            f"appengine/{version}": {"name": version, "id": "VERSION", "createTime": "2026-10-16T12:00:00Z"},
+            f"appengine/{version}": {
+                "name": version,
+                "id": "VERSION",
+                "createTime": "2026-10-16T12:00:00Z",
+            },
         }
         apis.answer(_SERVICE, self.resources)
         revision = "run/namespaces/my-project/revisions/nightly-report-00001-abc"

@@ -15,6 +15,7 @@ _BARE: Final = re.compile(
     r"make [a-z.-]+( [a-z-]+)*"
     r"|gcloud( [a-z-]+)+( --[a-z-]+)*"
     r"|terraform [a-z]+"
+    r"|uv [a-z]+( --[a-z]+)*"
     r"|(uvx )?copier( [a-z-]+( -\S+)* -d NAME=VALUE| [a-z-]+)?"
     r"|\S*python3? -m( [\w.]+( --[a-z]+)?( -- COMMAND( ARGUMENT \.\.\.)?)?)?"
     r'|.*…"?'

@@ -74,6 +74,14 @@ RULES: Final = (
         r"\.\./\.venv/bin/python -m pytest (.*) NAME",
         Run(r"../.venv/bin/python -m pytest --quiet --collect-only \1 sqlite"),
     ),
+    Rule(
+        "make bench(-docs)?( ARGS=.*)?",
+        Elsewhere("tests/benchmarks/test_benchmarks.py::test_servers_take_every_run"),
+    ),
+    Rule(
+        "make audit",
+        Elsewhere("tests/test_requirements.py::test_every_library_of_the_service_is_looked_up"),
+    ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
     Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
