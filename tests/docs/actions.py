@@ -25,5 +25,6 @@ def actions_of(document: Document) -> list[Command | File]:
         if match := _FILE.match(snippet.text):
             place = f"{document.name}:{snippet.line}"
             found.append((snippet.line, File(place, match[1], snippet.text)))
-    found += [(int(command.place.rpartition(":")[2]), command) for command in commands_of(document)]
+    for command in commands_of(document):
+        found.append((int(command.place.rpartition(":")[2]), command))
     return [action for _, action in sorted(found, key=lambda each: each[0])]

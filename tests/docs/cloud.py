@@ -9,35 +9,6 @@ from tests.deployment.apis import Answer, Request
 from tests.deployment.expected import app_bucket, app_host
 from tests.deployment.recorder import Recorder
 
-_BINDING: Final = {
-    "role": "roles/run.invoker",
-    "members": ["serviceAccount:handler@my-project.iam.gserviceaccount.com"],
-}
-
-
-_TOKENS: Final = {
-    ":generateAccessToken": {"accessToken": "made-up", "expireTime": "2099-01-01T00:00:00Z"},
-    # Three parts, of which the second is {"exp": 4070908800}.
-    ":generateIdToken": {"token": "e30.eyJleHAiOjQwNzA5MDg4MDB9.e30"},
-}
-
-_SERVICE: Final = Request(
-    method="POST",
-    host="us-central1-run.googleapis.com",
-    path="/apis/serving.knative.dev/v1/namespaces/my-project/services",
-    query={},
-    body={
-        "apiVersion": "serving.knative.dev/v1",
-        "kind": "Service",
-        "metadata": {"name": "nightly-report", "namespace": "my-project", "annotations": {}},
-        "spec": {
-            "template": {"metadata": {}, "spec": {"containers": [{"image": "image"}]}},
-            "traffic": [{"latestRevision": True, "percent": 100}],
-        },
-    },
-)
-"""What deploys the service of the default answers."""
-
 
 _BINDING: Final = {
     "role": "roles/run.invoker",
@@ -87,11 +58,7 @@ class Cloud(Recorder):
         self.resources |= {
             f"{app}/services/default": {"id": "default"},
             f"{app}/services/nightly-report": {"id": "nightly-report", "split": split},
-            f"appengine/{version}": {
-                "name": version,
-                "id": "VERSION",
-                "createTime": "2026-10-16T12:00:00Z",
-            },
+            f"appengine/{version}": {"name": version, "id": "VERSION", "createTime": "2026-10-16T12:00:00Z"},
         }
         apis.answer(_SERVICE, self.resources)
         revision = "run/namespaces/my-project/revisions/nightly-report-00001-abc"

@@ -86,6 +86,8 @@ def run(steps: Sequence[Step], folder: Path, environment: dict[str, str]) -> lis
     printed.unlink()
     found = {
         int(number): Result(int(status), output)
-        for number, output, status in re.findall(r"\x1e(\d+)\x1f([^\x1e\x1f]*)\x1f(\d+)\x1e", said)
+        for number, output, status in re.findall(
+            r"\x1e(\d+)\x1f([^\x1e\x1f]*)\x1f(\d+)\x1e", said
+        )
     }
     return [found.get(number, Result(None, said[-2000:])) for number in range(len(steps))]

@@ -62,7 +62,9 @@ for path in sys.argv[1:]:
 def snippets() -> list[tuple[Document, Snippet]]:
     """The blocks of code of all documents of the repository."""
     return [
-        (document, snippet) for document in of_the_repository() for snippet in document.snippets()
+        (document, snippet)
+        for document in of_the_repository()
+        for snippet in document.snippets()
     ]
 
 
@@ -85,8 +87,7 @@ def jobs() -> list[tuple[str, str]]:
     return [
         (re.sub(r"\W", "_", f"{document.name}_{snippet.line}"), snippet.text)
         for document, snippet in snippets()
-        if snippet.language == "python"
-        and re.search(r"^(async )?def run\(", snippet.text, re.MULTILINE)
+        if snippet.language == "python" and re.search(r"^(async )?def run\(", snippet.text, re.M)
     ]
 
 
@@ -131,11 +132,7 @@ def test_every_job_has_the_types_that_the_project_asks_for(folder: Path) -> None
 
 def test_every_job_runs(folder: Path) -> None:
     """But for those that call what is not here."""
-    local = [
-        name
-        for name, text in jobs()
-        if not re.search(r"^(import requests|from rep)", text, re.MULTILINE)
-    ]
+    local = [name for name, text in jobs() if not re.search(r"^(import requests|from rep)", text, re.M)]
     assert len(local) > 3
     result = subprocess.run(
         [sys.executable, "-c", CALL_THE_JOB, *(f"{name}.py" for name in local)],
