@@ -79,10 +79,9 @@ def part(template: Path, destination: Path, *paths: str) -> Path:
 @cache
 def _asked(template: Path, version: str) -> set[str]:
     """The names of the questions of a version of a template."""
-    is_folder = (template / "copier.yml").exists()
     text = (
         (template / "copier.yml").read_text()
-        if is_folder
+        if version == "HEAD"
         else git(template, "show", f"{version}:copier.yml")
     )
     return {name for name in yaml.safe_load(text) if name[0] != "_"}

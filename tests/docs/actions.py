@@ -25,6 +25,5 @@ def actions_of(document: Document) -> list[Command | File]:
         if match := _FILE.match(snippet.text):
             place = f"{document.name}:{snippet.line}"
             found.append((snippet.line, File(place, match[1], snippet.text)))
-    for command in commands_of(document):
-        found.append((int(command.place.rpartition(":")[2]), command))
+    found += [(int(each.place.rpartition(":")[2]), each) for each in commands_of(document)]
     return [action for _, action in sorted(found, key=lambda each: each[0])]

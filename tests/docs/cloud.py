@@ -9,6 +9,8 @@ from tests.deployment.apis import Answer, Request
 from tests.deployment.expected import app_bucket, app_host
 from tests.deployment.recorder import Recorder
 
+_MORE: Final = {"format": "DOCKER"}
+"""What gcloud asks of a repository of images."""
 
 _BINDING: Final = {
     "role": "roles/run.invoker",
@@ -58,7 +60,11 @@ class Cloud(Recorder):
         self.resources |= {
             f"{app}/services/default": {"id": "default"},
             f"{app}/services/nightly-report": {"id": "nightly-report", "split": split},
-            f"appengine/{version}": {"name": version, "id": "VERSION", "createTime": "2026-10-16T12:00:00Z"},
+            f"appengine/{version}": {
+                "name": version,
+                "id": "VERSION",
+                "createTime": "2026-10-16T12:00:00Z",
+            },
         }
         apis.answer(_SERVICE, self.resources)
         revision = "run/namespaces/my-project/revisions/nightly-report-00001-abc"
@@ -112,7 +118,7 @@ def _made_up(request: Request) -> Any:
             "defaultHostname": app_host(app[1]),
             "codeBucket": app_bucket(app[1]),
         }
-    return {"name": _name(request), "done": True, "state": "ACTIVE", "response": {}}
+    return {"name": _name(request), "done": True, "state": "ACTIVE", "response": {}, **_MORE}
 
 
 def _operation(request: Request) -> Any:

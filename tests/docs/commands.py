@@ -9,7 +9,19 @@ from functools import cache
 from tests.docs.markdown import SHELL, Document, Snippet
 
 PROGRAMS = (
-    *("copier", "curl", "docker", "export", "gcloud", "git", "make", "npx", "pip", "pipx", "python"),
+    *(
+        "copier",
+        "curl",
+        "docker",
+        "export",
+        "gcloud",
+        "git",
+        "make",
+        "npx",
+        "pip",
+        "pipx",
+        "python",
+    ),
     *("python3", "rm", "terraform", "uv", "uvx"),
 )
 """Code in text is a command if it begins with one of them."""

@@ -1,4 +1,4 @@
-"""Where the commands of a document are run: a project or the repository, apart from the real one."""
+"""The folders in which commands are run: projects and repositories, apart from the real one."""
 
 import os
 import shutil
@@ -124,19 +124,27 @@ def environment(home: Path, programs: list[Path]) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": os.fspath(home / ".gitconfig"),
         "XDG_CONFIG_HOME": os.fspath(home / ".config"),
     }
-    kept = {name: value for name, value in clean_environment().items() if name not in LEFT_OUT}
-    path = os.pathsep.join([*map(os.fspath, programs), kept["PATH"]])
-    return kept | person | {
-        "GIT_EDITOR": "true",
-        "TF_CLI_ARGS_apply": "-auto-approve",
-        "TF_CLI_ARGS_destroy": "-auto-approve",
-        "PATH": path,
-        "PORT": str(free_port()),
-        "SHARED": sys.prefix,
-        "COLUMNS": "100",
-        "PARTS": os.fspath(FAKE_GCLOUD),
-        "CALLS": os.fspath(home / "calls"),
+    kept = {
+        name: value
+        for name, value in clean_environment().items()
+        if name not in LEFT_OUT and not name.startswith(("CLOUDSDK_", "TF_"))
     }
+    path = os.pathsep.join([*map(os.fspath, programs), kept["PATH"]])
+    return (
+        kept
+        | person
+        | {
+            "GIT_EDITOR": "true",
+            "TF_CLI_ARGS_apply": "-auto-approve",
+            "TF_CLI_ARGS_destroy": "-auto-approve",
+            "PATH": path,
+            "PORT": str(free_port()),
+            "SHARED": sys.prefix,
+            "COLUMNS": "100",
+            "PARTS": os.fspath(FAKE_GCLOUD),
+            "CALLS": os.fspath(home / "calls"),
+        }
+    )
 
 
 def _slow_to_render(folder: str, names: list[str]) -> list[str]:

@@ -13,8 +13,8 @@ from tests.docs.actions import File, actions_of
 from tests.docs.cloud import Cloud
 from tests.docs.commands import Command
 from tests.docs.markdown import Document, of_the_repository
-from tests.docs.readmes import EXAMPLES, readme_of
 from tests.docs.places import Place, place_of
+from tests.docs.readmes import EXAMPLES, readme_of
 from tests.docs.rules import RULES, Elsewhere, Never, Run, rule_for, typed
 from tests.docs.sandbox import FAKE_GCLOUD, Kitchen, environment, tools
 from tests.rendering import ROOT
@@ -86,9 +86,7 @@ def work(document: Document, start: Path, place: Place, environ: dict[str, str])
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_commands_work_in_their_order(
-    name: str, kitchen: Kitchen, environ: dict[str, str]
-) -> None:
+def test_commands_work_in_their_order(name: str, kitchen: Kitchen, environ: dict[str, str]) -> None:
     place = place_of(name)
     work(DOCUMENTS[name], kitchen.place(place), place, environ)
 
