@@ -8,7 +8,20 @@ BELOW = {
     ".dockerignore": {"patterns": "!.static\n"},
     ".editorconfig": {"sections": "[*.sql]\nindent_size = 2\n"},
     ".gcloudignore": {"patterns": "/data/\n"},
+    ".github/dependabot.yml": {
+        "ecosystems": (
+            "  - package-ecosystem: docker\n    directory: /\n"
+            "    schedule:\n      interval: weekly\n"
+        ),
+    },
+    ".github/workflows/ci.yml": {"jobs": "  ours:\n    uses: ./.github/workflows/ours.yml\n"},
     ".gitignore": {"patterns": "/data/\n"},
+    ".pre-commit-config.yaml": {
+        "hooks": (
+            "      - id: ours\n        name: ours\n"
+            "        language: system\n        entry: make ours\n"
+        ),
+    },
     "Dockerfile": {
         "build steps": "RUN apt-get update && apt-get install -y libpq-dev\n",
         "system packages": "RUN apt-get update && apt-get install -y libpq5\n",
