@@ -82,6 +82,21 @@ RULES: Final = (
         "make audit",
         Elsewhere("tests/test_requirements.py::test_every_library_of_the_service_is_looked_up"),
     ),
+    Rule("make soak .*", Elsewhere("tests/test_soak.py::test_a_small_soak_finds_nothing_wrong")),
+    Rule(
+        "make simulate-proof .*",
+        Elsewhere("tests/proof/test_simulation.py::test_every_promise_is_kept"),
+    ),
+    Rule(
+        "uvx copier check-update",
+        Elsewhere("tests/test_template_news.py::test_one_issue_is_opened_renewed_and_closed"),
+        "the README of .*",
+    ),
+    Rule(
+        "gcloud artifacts docker images list .*",
+        Never("gcloud first asks what kind of repository Terraform has made, and none is there"),
+        "docs/how-to/deploy-with-terraform.md",
+    ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
     Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
