@@ -77,7 +77,7 @@ def part(template: Path, destination: Path, *paths: str) -> Path:
 
 
 @cache
-def _asked(template: Path, version: str) -> set[str]:
+def asked(template: Path, version: str) -> set[str]:
     """The names of the questions of a version of a template."""
     text = (
         (template / "copier.yml").read_text()
@@ -96,7 +96,7 @@ def render(
         ValueError: an answer is refused; the message is the one that a user reads. Or no question
             asks for it, which Copier would not say.
     """
-    if unknown := set(answers or ()) - _asked(template, version):
+    if unknown := set(answers or ()) - asked(template, version):
         raise ValueError(f"no question asks for: {', '.join(unknown)}")
     copier.run_copy(
         str(template),

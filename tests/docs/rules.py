@@ -97,6 +97,12 @@ RULES: Final = (
         Never("gcloud first asks what kind of repository Terraform has made, and none is there"),
         "docs/how-to/deploy-with-terraform.md",
     ),
+    Rule(
+        "uv tool install pre-commit.*",
+        Elsewhere(
+            "tests/test_commit_hooks.py::test_what_is_clean_is_committed_and_what_is_not_is_refused"
+        ),
+    ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
     Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pytest
 
-from tests.rendering import quick_renders, render
+from tests.rendering import asked, quick_renders, render
 from tests.updates.project import Project, State, expected, state_of
 from tests.updates.versions import LATEST, MADE_UP, Answers, Repository
 
@@ -44,7 +44,10 @@ def rendered_once(
         key = f"{version} {sorted(answers.items())}"
         if key not in done:
             folder = tmp_path_factory.mktemp("made") / "project"
-            done[key] = render(repository.folder, folder, answers, version)
+            # A project remembers answers that no question of a later version asks for.
+            names = answers.keys() & asked(repository.folder, version)
+            given = {name: answers[name] for name in names}
+            done[key] = render(repository.folder, folder, given, version)
         return done[key]
 
     with quick_renders():
