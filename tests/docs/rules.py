@@ -44,6 +44,7 @@ class Rule:
 
 
 _FRESH: Final = "tests/test_fresh_machine.py"
+_HOOKS: Final = "tests/test_commit_hooks.py"
 _SIMULATED: Final = "template/tests/http/test_simulator.py"
 _PROXIED: Final = "template/tests/targets/test_simulator.py"
 _OTHER_PAGE: Final = "tests/docs/test_commands.py::test_commands_work_in_their_order"
