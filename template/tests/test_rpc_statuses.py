@@ -7,6 +7,7 @@ ends in the right state of the record, with an answer or with a typed error that
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 import pytest
 
@@ -17,9 +18,12 @@ from tests.support.faults import Kind
 from tests.support.rpc import CODES, REFUSALS
 from tests.support.steps import T, claimed
 from tests.support.stores import MODULES, Harness
+from tests.support.stores import __name__ as stores
 
 pytestmark = pytest.mark.parametrize(
-    "harness", [name for name in MODULES if name in ("firestore", "spanner")], indirect=True
+    "harness",
+    [name for name in MODULES if hasattr(import_module(f"{stores}.{name}"), "Interceptor")],
+    indirect=True,
 )
 
 DEAD = {"status": "in_progress", "attempt_id": "dead", "lease_seconds": 0.0}

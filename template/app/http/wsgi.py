@@ -28,8 +28,7 @@ def handle(service: Service) -> flask.Response:
     )
     if body is not None and len(body) <= BODY_LIMIT:
         return flask.Response(answer.body, answer.status, dict(answer.headers))
-    # The Functions Framework reads what is left of a body, however long, before all answers that
-    # are no streams.
+    # Around this, what is left of a body is read, however long, before any answer but a stream.
     headers_of_stream = {**answer.headers, "Content-Length": str(len(answer.body))}
     return flask.Response(iter([answer.body]), answer.status, headers_of_stream)
 

@@ -57,7 +57,7 @@ class TestRenewal:
     def test_that_changes_nothing_is_not_taken_for_one(
         self, run: Run, terms: Terms, conditional_harness: SqliteHarness
     ) -> None:
-        """R18: to Firestore that is no write, and the lease goes on from the last one."""
+        """R18: to some stores that is no write, and the lease goes on from the last one."""
         clock = conditional_harness.clock()
         inner = SqliteStore(conditional_harness.path, clock)
         store = IdleStore(inner, clock, conditional_harness.faults)

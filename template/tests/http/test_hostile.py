@@ -14,7 +14,7 @@ CHUNKED = (b"Transfer-Encoding", b"chunked")
 LENGTH = b"Content-Length"
 
 SLOW_CLIENTS = 12
-"""Fewer than the threads of every server under test; a thread waits for each, but uvicorn's."""
+"""Fewer than the threads of every server under test; where requests have one, it waits for each."""
 
 pytestmark = on_every_framework
 
@@ -49,7 +49,7 @@ class TestABodyWithoutEnd:
         self, site: Site, run: Scheduled, fields: list[tuple[bytes, bytes]]
     ) -> None:
         """R04: nobody waits for the rest, and nobody keeps it."""
-        # gunicorn reads by the kibibyte.
+        # Some servers read by the kibibyte.
         body = b"x" * (LIMIT + 1024)
         sent = b"%x\r\n%s" % (1 << 40, body) if fields == [CHUNKED] else body
         with RawConnection(site.server.port) as connection:

@@ -264,7 +264,7 @@ class ConditionalStore(ABC):
                         return stamp
                     written = self._replace(run_id, fields, stamp, budget.limit())
                     if written.version == claim.stamp.version:
-                        # For Firestore that was no write: the lease goes on from the last one. A
+                        # To some stores that was no write: the lease goes on from the last one. A
                         # later version than the claim's is this write, made by an earlier try.
                         raise StoreError("the write left the record as it was")
                     return written
