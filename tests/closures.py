@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
 _REACHES_OUT = re.compile(r"\b(subprocess|PROJECT|__file__)\b")
@@ -23,19 +23,23 @@ def own_imports(text: str) -> frozenset[str]:
     return frozenset(name for name in found if name.split(".")[0] in ("app", "dev", "tests"))
 
 
-def lacking(text: str, paths: Collection[str]) -> set[str]:
-    """The modules that a Python file imports from its project, and that the project has not."""
+def lacking(text: str, modules: Collection[str]) -> set[str]:
+    """The modules that a Python file imports from its project, and that are not in `modules`."""
     return {
         name
         for name in own_imports(text)
         # The last part may be a name in the module before it.
-        if not _is_there(name, paths) and not _is_there(name.rpartition(".")[0], paths)
+        if name not in modules and name.rpartition(".")[0] not in modules
     }
 
 
-def _is_there(module: str, paths: Collection[str]) -> bool:
-    path = module.replace(".", "/")
-    return f"{path}.py" in paths or any(each.startswith(f"{path}/") for each in paths)
+def modules_of(paths: Iterable[str]) -> set[str]:
+    """The modules that a project's files make, and the packages that these are in."""
+    found = set[str]()
+    for path in paths:
+        parts = path.removesuffix(".py").split("/")
+        found |= {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+    return found
 
 
 def closure(path: str, texts: Mapping[str, str]) -> set[str]:

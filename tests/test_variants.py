@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests import matrix, ownership
-from tests.closures import lacking
+from tests.closures import lacking, modules_of
 from tests.forms import fault_of_form
 from tests.rendering import ROOT, files_of, quick_renders, render, run
 
@@ -190,7 +190,8 @@ class TestEveryVariant:
             assert not unchosen
         code = {path: text for path, text in files.items() if path.endswith(".py")}
         with subtests.test("what a file imports from its project is there"):
-            missing = {path: lacking(text, files) for path, text in code.items()}
+            modules = modules_of(files)
+            missing = {path: lacking(text, modules) for path, text in code.items()}
             assert not {path: modules for path, modules in missing.items() if modules}
         with subtests.test("lint and format find nothing"):
             # Of a text that is the same in many variants, they are asked once.
