@@ -51,13 +51,9 @@ class Interpreter:
     def __init__(self) -> None:
         self._lua = LuaRuntime(encoding=None, unpack_returned_tuples=False)
         commands = {
-            b"TYPE": self._type,
             b"TIME": self._time,
-            b"HGET": self._hget,
-            b"HMGET": self._hmget,
             b"HSET": self._hset,
             b"HDEL": self._hdel,
-            b"HLEN": self._hlen,
             b"HGETALL": self._hgetall,
             b"DEL": self._del,
             b"PEXPIREAT": self._pexpireat,
@@ -65,6 +61,7 @@ class Interpreter:
         self._lua.globals()[b"commands"] = self._lua.table_from(commands)
         self._lua.execute(b"""
             redis = {call = function(command, ...) return commands[command](...) end}
+            redis.pcall = redis.call
         """)
         self._scripts: dict[str, Lua] = {}
         self._keys = Keyspace(World())
@@ -78,20 +75,9 @@ class Interpreter:
             loaded = self._scripts[script.sha] = self._lua.execute(text.encode())
         return _reply(loaded(self._lua.table(key), self._lua.table_from(arguments)))
 
-    def _type(self, key: bytes) -> object:
-        kind = b"hash" if key in self._keys.hashes else b"none"
-        return self._lua.table_from({b"ok": kind})
-
     def _time(self) -> object:
         seconds, micros = divmod(self._keys.micros, 1_000_000)
         return self._lua.table(b"%d" % seconds, b"%d" % micros)
-
-    def _hget(self, key: bytes, name: bytes) -> object:
-        # What is not there is false in a script.
-        return self._keys.hashes.get(key, {}).get(name, False)
-
-    def _hmget(self, key: bytes, *names: bytes) -> object:
-        return self._lua.table_from([self._hget(key, name) for name in names])
 
     def _hset(self, key: bytes, *pairs: bytes) -> int:
         keys = self._keys
@@ -105,11 +91,8 @@ class Interpreter:
         there = self._keys.hashes.get(key, {})
         return 0 if there.pop(name, None) is None else 1
 
-    def _hlen(self, key: bytes) -> int:
-        return len(self._keys.hashes.get(key, {}))
-
     def _hgetall(self, key: bytes) -> object:
-        there = self._keys.hashes[key]
+        there = self._keys.hashes.get(key, {})
         return self._lua.table_from([text for pair in there.items() for text in pair])
 
     def _del(self, key: bytes) -> int:

@@ -13,29 +13,33 @@ from app.dedup.store import StoreError
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _LUA: Final = """
-local key, kind = KEYS[1], redis.call('TYPE', KEYS[1]).ok
-local time = redis.call('TIME')
+local key, time = KEYS[1], redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
-local function field(name)
-  return kind == 'hash' and redis.call('HGET', key, name)
+-- The record as it was found: {} where there is none, false where something else has its key.
+local found = redis.pcall('HGETALL', key)
+if found.err then
+  if not found.err:find('WRONGTYPE') then return found end
+  found = false
 end
+local fields = {}
+for i = 1, found and #found or 0, 2 do fields[found[i]] = found[i + 1] end
 
 local function number(name, most)
-  local text = field(name)
+  local text = fields[name]
   local value = text and text:match('^%d+%.?%d*$') and tonumber(text)
   return value and value <= most and value
 end
 
 local function ours()
-  return field('status') == 'in_progress' and field('attempt_id') == ARGV[1]
+  return fields.status == 'in_progress' and fields.attempt_id == ARGV[1]
 end
 
 -- Whether ARGV, from `first` on, is the whole record: names and values in turns.
 local function same(first)
-  if kind ~= 'hash' or #ARGV - first + 1 ~= 2 * redis.call('HLEN', key) then return false end
+  if not found or #found == 0 or #found ~= #ARGV - first + 1 then return false end
   for i = first, #ARGV, 2 do
-    if field(ARGV[i]) ~= ARGV[i + 1] then return false end
+    if fields[ARGV[i]] ~= ARGV[i + 1] then return false end
   end
   return true
 end
@@ -62,46 +66,37 @@ local function utc(micros)
     floor(clock / 3600), floor(clock / 60) % 60, clock % 60, micros % 1000000)
 end
 
--- What is written goes to the server at once, when it is to be kept or answered.
+-- What is written goes to the server at once, when all of it is known.
 local written = {}
 local function write(...)
   for _, text in ipairs({...}) do written[#written + 1] = text end
-end
-
-local function save()
-  if #written > 0 then redis.call('HSET', key, 'written_at', digits(now), unpack(written)) end
-  written = {}
 end
 
 local function lease(seconds)
   write('lease_seconds', seconds, 'lease_expires', utc(now + seconds * 1000000))
 end
 
+local function save()
+  fields.written_at = digits(now)
+  redis.call('HSET', key, 'written_at', fields.written_at, unpack(written))
+end
+
 -- Keep the record for `retention` seconds after now or `schedule`, or until the year 10000.
-local function keep(schedule, retention)
+local function save_for(retention, schedule)
   local last = math.min(math.max(schedule, now) + retention * 1000000, 253402300799000000)
   write('expire_at', utc(last))
   save()
   redis.call('PEXPIREAT', key, digits(last / 1000))
 end
 
--- The record is {} where there is none, and nil where something else has its key.
+-- The record as it was found, and whether it is what the script is for.
 local function answer(done)
-  save()
-  kind = redis.call('TYPE', key).ok
-  local record = kind == 'hash' and redis.call('HGETALL', key) or kind == 'none' and {}
-  return {done, now, record}
+  return {done, now, found}
 end
 
--- Of one's own record, only what one does not know: it is an answer of each claim and renewal.
+-- Of one's own claim, only what one does not know: it is an answer of each claim and renewal.
 local function done()
-  save()
-  local names = {'written_at', 'fence', 'recovered'}
-  local texts, record = redis.call('HMGET', key, unpack(names)), {}
-  for i, name in ipairs(names) do
-    record[2 * i - 1], record[2 * i] = name, texts[i] or ''
-  end
-  return {1, now, record}
+  return {1, now, fields.written_at or '', fields.fence or '', fields.recovered or ''}
 end
 """
 """What all scripts begin with. KEYS: the record's key."""
@@ -113,26 +108,36 @@ class Answer:
 
     Attributes:
         done: The script did what it is for.
-        record: Without any field where there is none, or where something else has its key
-            (`Record.is_none`). Its version is its content, so that a person's edit is a new
-            version too. Where the script did what it is for on one's own claim, only its stamp.
-        exists: Something has the key.
-        recovered: The record's claim was a takeover.
-        content: Names and values of the record's fields in turns, as they are stored.
+        stamp: That of the record. Its version is the content, so that a person's edit is a new
+            version too.
+        read_at: The server's time.
+        content: Names and values of the record's fields in turns, as they are stored. None where
+            something else has the key; of one's own claim, what one does not know.
         problem: What went wrong with an earlier try. Its answer may be what got lost.
     """
 
+    run_id: str
     done: bool
-    record: Record
-    exists: bool
-    recovered: bool
-    content: tuple[bytes, ...]
+    stamp: Stamp
+    read_at: datetime
+    content: tuple[bytes, ...] | None
+    fields: Mapping[str, str]
     problem: StoreError | None = None
+
+    @property
+    def recovered(self) -> bool:
+        """Whether the record's claim was a takeover."""
+        return self.fields.get("recovered") == "true"
+
+    @property
+    def record(self) -> Record:
+        """The record, without any field where there is none, or none that can be read."""
+        return Record.parse(self.run_id, _typed(self.fields), self.stamp, self.read_at)
 
     @property
     def found(self) -> Record | None:
         """The record, or None."""
-        return self.record if self.exists else None
+        return None if self.content == () else self.record
 
 
 class Script:
@@ -144,21 +149,19 @@ class Script:
 
     def read(self, run_id: str, reply: Any) -> Answer:
         """Return what the script answered about the record of `run_id`."""
-        done, now, found = reply
-        content = tuple(found or ())
-        texts = [each.decode(errors="replace") for each in content]
+        done, now, *told = reply
+        content: tuple[bytes, ...] | None
+        if len(told) == 1:
+            content = None if told[0] is None else tuple(told[0])
+        else:
+            content = (b"written_at", told[0], b"fence", told[1], b"recovered", told[2])
+        texts = [each.decode(errors="replace") for each in content or ()]
         fields = dict(zip(texts[::2], texts[1::2], strict=True))
         written = _number(fields.get("written_at"), most=1e17)
         fence = _number(fields.get("fence"), most=9e15)
-        version = NO_RECORD if found is None else content
+        version = NO_RECORD if content is None else content
         stamp = Stamp(version, None if written is None else _moment(written), int(fence or 0))
-        return Answer(
-            done=bool(done),
-            record=Record.parse(run_id, _typed(fields), stamp, _moment(now)),
-            exists=found != [],
-            recovered=fields.get("recovered") == "true",
-            content=content,
-        )
+        return Answer(run_id, bool(done), stamp, _moment(now), content, fields)
 
 
 def micros(moment: datetime) -> str:

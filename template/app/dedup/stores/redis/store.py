@@ -69,46 +69,42 @@ class RedisStore:
                 self._client.close()
                 self._client = None
 
-    # ARGV: attempt_id, lease (s), retention (s), schedule time (µs), the payload's digest or '',
-    # how many texts follow for the other fields, names and values in turns, and these; then, to
-    # take over a record whose lease only the caller can judge, that whole record.
+    # ARGV: attempt_id, lease (s), retention (s), schedule time (µs), then job_name, project,
+    # location, forced, and schedule_time and payload_sha256 or '' without; then, to take over a
+    # record whose lease only the caller can judge, that whole record.
     CLAIM: Final = Script("""
         if ours() then return done() end
-        local written, seconds = number('written_at', 1e17), number('lease_seconds', 1e9)
-        local over = written and seconds and now >= written + seconds * 1000000
-        local last = 6 + ARGV[6]
-        local dead = field('status') == 'in_progress' and (over or same(last + 1))
-        local payload = ARGV[5] ~= '' and field('payload_sha256')
-        local other = payload and payload ~= ARGV[5]
-        if kind ~= 'none' and (other or not dead) then return answer(0) end
-        local fence = math.max(now, (number('fence', 9e15) or 0) + 1)
-        write('status', 'in_progress', 'attempt_id', ARGV[1], 'fence', digits(fence),
-          'recovered', dead and 'true' or 'false', 'claimed_at', utc(now), unpack(ARGV, 7, last))
+        local begun, seconds = number('written_at', 1e17), number('lease_seconds', 1e9)
+        local over = begun and seconds and now >= begun + seconds * 1000000
+        local dead = fields.status == 'in_progress' and (over or same(11))
+        local payload = ARGV[10] ~= '' and fields.payload_sha256
+        local other = payload and payload ~= ARGV[10]
+        if not found or #found > 0 and (other or not dead) then return answer(0) end
+        fields.fence = digits(math.max(now, (number('fence', 9e15) or 0) + 1))
+        fields.recovered = dead and 'true' or 'false'
+        write('status', 'in_progress', 'attempt_id', ARGV[1], 'fence', fields.fence,
+          'recovered', fields.recovered, 'claimed_at', utc(now), 'job_name', ARGV[5],
+          'project', ARGV[6], 'location', ARGV[7], 'forced', ARGV[8])
+        if ARGV[9] ~= '' then write('schedule_time', ARGV[9]) end
+        if ARGV[10] ~= '' then write('payload_sha256', ARGV[10]) end
         lease(ARGV[2])
-        keep(ARGV[4], ARGV[3])
+        save_for(ARGV[3], ARGV[4])
         return done()
     """)
 
     def claim(self, run: Run, attempt_id: str, terms: Terms, *, timeout: float) -> ClaimAnswer:
         """Claim `run`: one call, be it new, a duplicate or a takeover."""
-        people = {
-            "job_name": run.job_name,
-            "project": run.project,
-            "location": run.location,
-            "forced": "true" if run.forced else "false",
-        }
-        if run.schedule_time:
-            people["schedule_time"] = run.schedule_time.isoformat()
-        if run.payload_sha256:
-            people["payload_sha256"] = run.payload_sha256
         arguments: list[str | bytes] = [
             attempt_id,
             _seconds(terms.lease),
             _seconds(terms.retention),
             _schedule(run),
+            run.job_name,
+            run.project,
+            run.location,
+            "true" if run.forced else "false",
+            run.schedule_time.isoformat() if run.schedule_time else "",
             run.payload_sha256 or "",
-            str(2 * len(people)),
-            *(text for pair in people.items() for text in pair),
         ]
         dead: tuple[bytes, ...] = ()
         budget = Budget(self._clock, timeout)
@@ -118,12 +114,12 @@ class RedisStore:
             except Unclear:
                 self._undo(run.run_id, attempt_id)
                 raise
-            record = answer.record
             if answer.done:
                 _tell(answer)
-                stamp = record.stamp
+                stamp = answer.stamp
                 claim = Claim(run, attempt_id, terms, answer.recovered, stamp.fence, stamp)
-                return Claimed(claim, record.read_at)
+                return Claimed(claim, answer.read_at)
+            record = answer.record
             match decide(record, attempt_id, run.payload_sha256):
                 case Decision.WAIT:
                     return Held(record, record.lease_left(), record.read_at)
@@ -135,7 +131,7 @@ class RedisStore:
                     return Mismatch(record, record.read_at)
                 case Decision.TAKE_OVER | Decision.OWN:
                     # The script judges a lease only where it is written as scripts write it.
-                    dead = answer.content
+                    dead = answer.content or ()
         raise StoreError("the record kept changing while it was being claimed")
 
     # ARGV: attempt_id, lease (s).
@@ -143,6 +139,7 @@ class RedisStore:
     RENEW: Final = Script("""
         if not ours() then return answer(0) end
         lease(ARGV[2])
+        save()
         return done()
     """)
 
@@ -150,18 +147,19 @@ class RedisStore:
         """Start the lease anew: one call."""
         arguments = [claim.attempt_id, _seconds(claim.terms.lease)]
         answer = self._change(self.RENEW, claim, arguments, timeout)
-        return _lost(answer, answer.done) or replace(claim, stamp=answer.record.stamp)
+        return _lost(answer, answer.done) or replace(claim, stamp=answer.stamp)
 
     # ARGV: attempt_id, status, retention (s), schedule time (µs), and the result if there is one.
     # Done again after a lost answer, it finds the record as it would leave it.
     FINISH: Final = Script("""
         if not ours() then
-          local finished = field('attempt_id') == ARGV[1] and field('status') == ARGV[2]
+          local finished = fields.attempt_id == ARGV[1] and fields.status == ARGV[2]
           return answer(finished and 1 or 0)
         end
         write('status', ARGV[2], 'finished_at', utc(now))
-        if ARGV[5] then write('result', ARGV[5]) else redis.call('HDEL', key, 'result') end
-        keep(ARGV[4], ARGV[3])
+        if ARGV[5] then write('result', ARGV[5]) end
+        if fields.result and not ARGV[5] then redis.call('HDEL', key, 'result') end
+        save_for(ARGV[3], ARGV[4])
         return done()
     """)
 
@@ -182,7 +180,12 @@ class RedisStore:
     # Done again after a lost answer, it finds no record, or ends the lease a little later.
     RELEASE: Final = Script("""
         if not ours() then return answer(0) end
-        if ARGV[2] then lease(ARGV[2]) else redis.call('DEL', key) end
+        if not ARGV[2] then
+          redis.call('DEL', key)
+          return done()
+        end
+        lease(ARGV[2])
+        save()
         return done()
     """)
 
@@ -190,7 +193,7 @@ class RedisStore:
         """Delete the record or end its lease in `settle` seconds: one call."""
         arguments = [claim.attempt_id, *([] if settle is None else [_seconds(settle)])]
         answer = self._change(self.RELEASE, claim, arguments, timeout)
-        deleted = settle is None and answer.problem is not None and not answer.exists
+        deleted = settle is None and answer.problem is not None and answer.found is None
         return _lost(answer, answer.done or deleted)
 
     # No ARGV.
@@ -245,7 +248,7 @@ class RedisStore:
     DELETE: Final = Script("""
         if not same(1) then return answer(0) end
         redis.call('DEL', key)
-        return answer(1)
+        return done()
     """)
 
     def delete(self, record: Record, *, timeout: float) -> bool:
@@ -255,7 +258,7 @@ class RedisStore:
             key = self._prefix + record.run_id
             raise StoreError(f"what is at {key} is no record; look at it, and delete it by hand")
         answer = self._ask(self.DELETE, record.run_id, content, Budget(self._clock, timeout))
-        return answer.done or (answer.problem is not None and not answer.exists)
+        return answer.done or (answer.problem is not None and answer.found is None)
 
     def _change(
         self, script: Script, claim: Claim, arguments: Sequence[str], timeout: float
