@@ -65,7 +65,10 @@ def _played(
     if workers == 1:
         yield from map(play, parts)
         return
-    # A forked process has all modules, and nothing of a schedule yet.
+    # A forked process has all modules, and nothing of a schedule yet. What is there is not looked
+    # through with the garbage of each part.
+    gc.collect()
+    gc.freeze()
     with get_context("fork").Pool(workers) as pool:
         yield from pool.imap_unordered(play, parts)
 
@@ -73,14 +76,11 @@ def _played(
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Collect garbage once at the end: each schedule leaves some, and none is large."""
-    gc.collect()
-    gc.freeze()
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
-        gc.unfreeze()
         gc.collect()
 
 

@@ -28,7 +28,7 @@ class Fate(StrEnum):
     REFUSED = "refusal"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """One call of the store.
 
@@ -58,7 +58,7 @@ class Network(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """What the store answers."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 from app.auth import open_authenticator
@@ -173,6 +174,7 @@ def run_id_of(due: float, trigger: Trigger = Trigger.SCHEDULED) -> str:
     return delivery.run_id(SERVICE, trigger)
 
 
+@cache
 def _headers(due: float) -> Headers:
     moment = START + timedelta(seconds=due)
     return {
@@ -195,6 +197,7 @@ def _end(end: End) -> None:
             raise ValueError("as planned")
 
 
+@cache
 def _settings(setup: Setup) -> Settings:
     return Settings(
         service=SERVICE,
