@@ -25,5 +25,12 @@ def actions_of(document: Document) -> list[Command | File]:
         if match := _FILE.match(snippet.text):
             place = f"{document.name}:{snippet.line}"
             found.append((snippet.line, File(place, match[1], snippet.text)))
-    found += [(int(each.place.rpartition(":")[2]), each) for each in commands_of(document)]
+    commands = commands_of(document)
+    blocks = {command.text for command in commands if not command.in_text}
+    # What a sentence repeats is done once.
+    found += [
+        (int(each.place.rpartition(":")[2]), each)
+        for each in commands
+        if not (each.in_text and each.text in blocks)
+    ]
     return [action for _, action in sorted(found, key=lambda each: each[0])]

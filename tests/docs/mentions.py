@@ -28,10 +28,15 @@ _COPIER: Final = {"check-update", "copy", "recopy", "update"}
 
 def is_mention(command: Command) -> bool:
     """Whether a command is named in a sentence, without what it is to be done with."""
-    if not command.in_text or _BARE.fullmatch(command.text) is None:
+    if not seems_mention(command):
         return False
     # What follows the name of a command is what it is to be done with.
     return not command.text.startswith("gcloud ") or fault(command) is None
+
+
+def seems_mention(command: Command) -> bool:
+    """Whether that can be, without a look at what commands there are."""
+    return command.in_text and _BARE.fullmatch(command.text) is not None
 
 
 def fault(command: Command) -> str | None:

@@ -72,8 +72,19 @@ RULES: Final = (
         Elsewhere(f"{_PROXIED}::test_each_run_is_started_once_whatever_is_lost"),
     ),
     Rule(
-        r"\.\./\.venv/bin/python -m pytest (.*) NAME",
-        Run(r"../.venv/bin/python -m pytest --quiet --collect-only \1 sqlite"),
+        r"\.\./\.venv/bin/python -m pytest .* NAME",
+        Never("it runs what `make test` runs of every store"),
+    ),
+    # What is the same in every README.
+    Rule(
+        'make runs ARGS=".*|make (setup|deploy).*',
+        Elsewhere("tests/docs/test_commands.py::test_commands_of_a_readme_work_in_their_order"),
+        "the README of (?!handler|step|spanner-terraform).*",
+    ),
+    Rule(
+        "make deploy",
+        Elsewhere("tests/deployment/test_gcloud.py::test_what_is_deployed_is_what_the_table_says"),
+        "docs/how-to/keep-a-project-current.md",
     ),
     Rule(
         "make bench(-docs)?( ARGS=.*)?",
@@ -106,9 +117,8 @@ RULES: Final = (
     ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
-    Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
+    Rule("uvx copier copy ADDRESS .*", Elsewhere(_OTHER_PAGE)),
     Rule(r"\.venv/bin/copier copy (?!--defaults).*", Run(r"\g<0> --defaults")),
-    Rule("copier copy (--data-file .*) …", Run(r'uvx copier copy --defaults \1 "$PWD" ../example')),
     Rule(r"gcloud (?!auth).*delete [\s\S]*", Run(r"\g<0> --quiet")),
     Rule(r"(for account in .*)(\s+done)", Run(r"\1 --quiet\2")),
     Rule(r"((?:\w+=\S+ )*)make serve", Run(r"serve env \1make serve")),
@@ -144,7 +154,7 @@ RULES: Final = (
     Rule(r"[A-Z_]+=\$\{[A-Z_]+:-\S*\}", Run(r"export \g<0>"), "the README of .*"),
     # What other pages do, with a service or a template that is there.
     Rule(r'curl -X POST "\$URL" .*', Elsewhere(_OTHER_PAGE)),
-    Rule(r"uvx copier update.*", Elsewhere(_OTHER_PAGE), "the README of .*"),
+    Rule("uvx copier update.*", Elsewhere(_OTHER_PAGE), "(?!docs/how-to/keep-a-project-current).*"),
 )
 """The first rule counts that is about a document and a command."""
 
