@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
-_REACHES_OUT = re.compile(r"\b(subprocess|PROJECT|__file__)\b")
+_REACHES_OUT = re.compile(r"\b(subprocess|import .*PROJECT|__file__)\b")
 """In a file that starts commands or reads files, whose sources no import tells."""
 
 

@@ -165,7 +165,7 @@ def clean_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+        if name not in {"VIRTUAL_ENV", "ARGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
         and not name.startswith(("PYTEST_", "COPIER_"))
     }
 
