@@ -16,6 +16,14 @@ EXAMPLES = sorted(ROOT.glob("examples/*.yml"))
 LOCAL = "not firestore and not spanner and not redis"
 """The tests that need no store's server, by their names."""
 
+IN_PLACE = (
+    "tests/conformance",
+    "tests/guard/test_processes.py",
+    "tests/http/test_hanging_store.py",
+    "tests/targets/test_once.py",
+)
+"""What waits for stores, leases and targets, and depends on no answer: it is run in place."""
+
 every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
@@ -56,13 +64,13 @@ def test_a_second_render_is_the_same_byte_for_byte(
 @pytest.mark.slow
 @every_example
 def test_its_own_tests_pass(template: Path, tmp_path: Path, path: Path) -> None:
-    """But for those of the stores and those that no answer changes: these are run in place."""
+    """But for those that no answer changes: these are run in place."""
     project = render(template, tmp_path / "project", answers_of(path))
     here, in_place = sources_of(project), sources_of(template / "template")
     same = [
         each for each in here if each.startswith("tests/") and is_proven_by(each, here, in_place)
     ]
-    ignored = [f"--ignore={each}" for each in ("tests/conformance", *same)]
+    ignored = [f"--ignore={each}" for each in (*IN_PLACE, *same)]
     run(project, "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-k", LOCAL, *ignored)
 
 
