@@ -4,15 +4,19 @@ gcloud's own Python runs this file, and a command `gcloud` that asks it stands f
 what is tested: it hands over its arguments, environment, folder and standard files.
 """
 
+import ast
 import importlib
 import json
 import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn
+
+_KEPT = ("googlecloudsdk.", "google.", "cloudsdk.", "apitools.", "proto.")
 
 
 def serve(path: str, root: Path) -> NoReturn:
@@ -20,6 +24,8 @@ def serve(path: str, root: Path) -> NoReturn:
     sys.path[:0] = [str(root / "lib"), str(root / "lib" / "third_party")]
     from googlecloudsdk import gcloud_main  # type: ignore[import-not-found]
 
+    # Every call would make its own tree of commands.
+    commands = gcloud_main.CreateCLI([])
     # Nobody waits for the calls here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listener = socket.socket(socket.AF_UNIX)
@@ -33,7 +39,7 @@ def serve(path: str, root: Path) -> NoReturn:
         _load(learned)
         if data and os.fork() == 0:
             listener.close()
-            _call(gcloud_main, connection, files, learned)
+            _call(partial(gcloud_main.main, commands), connection, files, learned)
         for file in files:
             os.close(file)
         connection.close()
@@ -48,45 +54,34 @@ def _load(learned: Path) -> None:
 
 
 def _call(
-    gcloud_main: ModuleType, connection: socket.socket, files: list[int], learned: Path
+    main: Callable[[], object], connection: socket.socket, files: list[int], learned: Path
 ) -> NoReturn:
     """Be one call of gcloud, and report its exit status."""
     known = set(sys.modules)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with connection.makefile() as reader:
-        call = json.loads(reader.readline())
+        environ, folder, arguments = ast.literal_eval(reader.readline())
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.environ.clear()
-    os.environ.update(call["environ"])
-    os.chdir(call["folder"])
-    sys.argv = ["gcloud", *call["arguments"]]
+    os.environ.update(environ)
+    os.chdir(folder)
+    sys.argv = ["gcloud", *arguments]
     status: object = 1
     try:
-        status = gcloud_main.main()
+        status = main()
     except SystemExit as end:
         status = end.code
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         connection.sendall(b"%d\n" % (status if isinstance(status, int) else bool(status)))
-        new = [name for name in set(sys.modules) - known if name.startswith("googlecloudsdk.")]
+        new = [name for name in set(sys.modules) - known if name.startswith(_KEPT)]
         if new:
             names = learned / str(os.getpid())
             names.write_text(json.dumps(new))
             names.rename(names.with_suffix(".json"))
         os._exit(0)
-
-
-def ask(path: str) -> int:
-    """Call gcloud by its server as this process was called; return the exit status."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
-        socket.send_fds(connection, [b"!"], [0, 1, 2])
-        call = {"arguments": sys.argv[1:], "environ": dict(os.environ), "folder": str(Path.cwd())}
-        connection.sendall(json.dumps(call).encode() + b"\n")
-        with connection.makefile() as reader:
-            return int(reader.readline() or 1)
 
 
 if __name__ == "__main__":
