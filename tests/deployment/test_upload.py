@@ -21,7 +21,7 @@ PRIVATE = (
 )
 """What is on an owner's machine and nowhere else."""
 
-NOT_FOR_THE_SERVICE = {"Makefile", "README.md", "deploy", "dev", "infra", "tests"}
+NOT_FOR_THE_SERVICE = {"Makefile", "OPERATIONS.md", "README.md", "deploy", "dev", "infra", "tests"}
 
 PLATFORMS = {
     "cloud-run": {"Dockerfile", "uv.lock"},

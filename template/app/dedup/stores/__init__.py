@@ -20,8 +20,10 @@ def open_store(url: str, clock: Clock = SYSTEM_CLOCK) -> Store:
     """
     scheme = scheme_of(url)
     if scheme is None:
+        # Without "://", what comes first may be a password.
+        told, found, _ = url.partition("://")
         raise ValueError(
-            f"its scheme is not supported here; this project has"
+            f"its scheme{f' {told!r}' if found else ''} is not supported here; this project has"
             f" {', '.join(store_forms())}. Another store is added by the template's question"
             " `store`: copier update -d store=NAME"
         )
