@@ -3,12 +3,12 @@
 # `SERVICE=report-staging make setup deploy`, and a value of your own before the ones further down.
 
 # Environment variables of your own for the service, as in own_environment=(BUCKET=reports). One that
-# you take out, `gcloud run services update nightly-report --remove-env-vars=NAME` removes there.
+# you take out, `gcloud run services update SERVICE --remove-env-vars=NAME` removes there.
 own_environment=()
 
 # Your settings go below this line.
 
-# The template's answers. To change one for good, run `copier update -d NAME=VALUE`.
+# Your settings end here. These are the template's answers: to change one for good, run `copier update -d NAME=VALUE`.
 KIND=handler
 PLATFORM=cloud-run
 STORE=firestore
