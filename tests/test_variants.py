@@ -48,7 +48,10 @@ TRACES = {
     },
     "kind": {
         r"kinds[./]step\b|StepAttempt, GiveUp": {"step"},
-        r"(?s)\A(?:README|OPERATIONS)\.md\n.*(`missed|`redo|outlast|the job's)": {"handler", "proxy"},
+        r"(?s)\A[A-Z]+\.md\n.*(`missed|`redo|outlast|the job's)": {
+            "handler",
+            "proxy",
+        },
         r"kinds[./]proxy|dev[./]standin|TARGET_ENDPOINT|app[./](calls|targets)": {"proxy"},
         r"\bjob\.py": {"handler", "step"},
     },

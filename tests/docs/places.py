@@ -48,7 +48,7 @@ _PLACES: Final = (
         r"|start-something-else|work-on-the-template)\.md",
         Place(repository=True),
     ),
-    (r"docs/how-to/keep-a-project-current\.md", Place(released=True)),
+    (r"docs/how-to/(keep-a-project-current|change-an-answer)\.md", Place(released=True)),
     (r"docs/how-to/(operate|run-on-cloud-run)\.md", Place(before=_A_RUN)),
     (r"docs/how-to/run-on-app-engine\.md", Place({"platform": "app-engine"}, before=_APP)),
     (r"docs/how-to/deploy-with-terraform\.md", Place({"deploy": "terraform"})),

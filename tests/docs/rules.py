@@ -82,9 +82,14 @@ RULES: Final = (
         "the README of (?!handler|step|spanner-terraform).*",
     ),
     Rule(
-        "make deploy",
+        "make (setup|deploy)",
         Elsewhere("tests/deployment/test_gcloud.py::test_what_is_deployed_is_what_the_table_says"),
-        "docs/how-to/keep-a-project-current.md",
+        r"docs/how-to/(keep-a-project-current|change-an-answer)\.md",
+    ),
+    Rule(
+        "gcloud scheduler jobs (pause|resume) .*",
+        Elsewhere(_OTHER_PAGE),
+        r"docs/how-to/change-an-answer\.md",
     ),
     Rule(
         "make bench(-docs)?( ARGS=.*)?",
@@ -154,7 +159,7 @@ RULES: Final = (
     Rule(r"[A-Z_]+=\$\{[A-Z_]+:-\S*\}", Run(r"export \g<0>"), "the README of .*"),
     # What other pages do, with a service or a template that is there.
     Rule(r'curl -X POST "\$URL" .*', Elsewhere(_OTHER_PAGE)),
-    Rule("uvx copier update.*", Elsewhere(_OTHER_PAGE), "(?!docs/how-to/keep-a-project-current).*"),
+    Rule("uvx copier update.*", Elsewhere(_OTHER_PAGE), "(?!docs/how-to/(keep-|change-)).*"),
 )
 """The first rule counts that is about a document and a command."""
 

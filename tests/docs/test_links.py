@@ -1,22 +1,22 @@
 """What the documentation refers to is there, and all of it can be found from the README."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
 from tests.docs.markdown import Document, of_the_repository
-from tests.docs.readmes import EXAMPLES, readme_of
+from tests.docs.readmes import EXAMPLES, PAGES, readme_of
 from tests.docs.sandbox import Kitchen
 from tests.rendering import ROOT
 
 DOCUMENTS = {document.name: document for document in of_the_repository()}
 
 
-def broken(document: Document, folder: Path) -> Iterator[str]:
-    """What is wrong with the links of a document that stands in a folder."""
+def broken(document: Document, folder: Path, pages: Mapping[Path, Document]) -> Iterator[str]:
+    """What is wrong with the links of a document in a folder to the pages and to other files."""
     for link in document.links():
         path, _, anchor = link.address.partition("#")
         if re.match(r"[a-z]+:", path):
@@ -27,7 +27,7 @@ def broken(document: Document, folder: Path) -> Iterator[str]:
         if target is not None and not target.exists():
             yield f"{document.name}:{link.line}: there is no {path}"
         elif anchor:
-            other = document if target is None else DOCUMENTS.get(_name(target))
+            other = document if target is None else pages.get(target)
             if other is None or anchor not in other.anchors():
                 yield f"{document.name}:{link.line}: there is no place {link.address}"
 
@@ -38,13 +38,15 @@ def _name(path: Path) -> str:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_of_the_repository_lead_somewhere(name: str) -> None:
-    assert list(broken(DOCUMENTS[name], (ROOT / name).parent)) == []
+    pages = {ROOT / each: document for each, document in DOCUMENTS.items()}
+    assert list(broken(DOCUMENTS[name], (ROOT / name).parent, pages)) == []
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_links_of_a_projects_readme_lead_somewhere(kitchen: Kitchen, example: str) -> None:
     document, project = readme_of(kitchen, example)
-    assert list(broken(document, project)) == []
+    pages = {(project / each).resolve(): document for each in PAGES}
+    assert list(broken(document, project, pages)) == []
 
 
 def test_every_page_can_be_found_from_the_readme() -> None:
