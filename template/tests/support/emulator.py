@@ -38,8 +38,10 @@ class Emulator:
         """Keep the emulator from answering anything."""
         self._signal(signal.SIGSTOP)
         try:
-            # The signal is only on its way yet.
+            # The signal is only on its way yet, to this process and to what it has started.
             os.waitpid(self._process.pid, os.WUNTRACED)
+            while "R" in (states := self._states()) or "S" in states:
+                time.sleep(0.01)
             yield
         finally:
             self._signal(signal.SIGCONT)
@@ -47,6 +49,16 @@ class Emulator:
     def stop(self) -> None:
         self._signal(signal.SIGKILL)
         self._process.wait()
+
+    def _states(self) -> set[str]:
+        """Return the states of its processes, as Linux tells them; elsewhere nothing."""
+        states = set[str]()
+        for file in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                state, _, group = file.read_text().rpartition(")")[2].split()[:3]
+                if int(group) == self._process.pid:
+                    states.add(state)
+        return states
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
