@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from upgrading import Entry, row
-from versions import FOLDER, Answers, CannotTell, Version
+from versions import ANSWERS, FOLDER, SUFFIX, Answers, CannotTell, Version
 
 _UNTRUSTED = ("_tasks", "_migrations", "_jinja_extensions", "_external_data")
+_PLACES = {
+    "_answers_file": ".copier-answers.yml",
+    "_subdirectory": FOLDER.rstrip("/"),
+    "_templates_suffix": SUFFIX,
+}
+"""Where Copier, and what is here, finds a project's answers and the template's files."""
+
 _WIDER = {("int", "float"), ("int", "str"), ("float", "str"), ("bool", "str")}
 """Types whose answers the other type takes as they are."""
 
@@ -218,8 +225,34 @@ def alone(now: Version) -> Iterator[Finding]:
                 f"the question {name} has no default, so that `copier update --defaults` stops",
                 "Give it the default with which projects stay as they are.",
             )
+    yield from _not_recorded(now)
     yield from _not_protected(now)
     yield from _imports(now)
+
+
+def _not_recorded(now: Version) -> Iterator[Finding]:
+    """What would keep a project from knowing its answers, without which nothing can update it."""
+    if "_copier_answers" not in now.files.get(ANSWERS, ""):
+        yield Finding(
+            now.name,
+            f"no {ANSWERS} writes down what a project has answered",
+            "Let it have `{{ _copier_answers | to_nice_yaml }}`.",
+        )
+    for name, usual in _PLACES.items():
+        if (value := now.settings.get(name, usual)) != usual:
+            yield Finding(
+                now.name,
+                f"{name} is {value}, where no update and no check looks",
+                f"Leave it at {usual}.",
+            )
+    listed = now.settings.get("_secret_questions", [])
+    for name, question in now.questions.items():
+        if name in listed or question.get("secret"):
+            yield Finding(
+                now.name,
+                f"the answer to {name} is secret, so that no project remembers it",
+                "Leave `secret` out: what is secret is no answer, but a setting of the service.",
+            )
 
 
 def _not_protected(now: Version) -> Iterator[Finding]:

@@ -19,6 +19,9 @@ Answers = Mapping[str, object]
 
 FOLDER = "template/"
 SUFFIX = ".jinja"
+ANSWERS = f"{FOLDER}{{{{ _copier_conf.answers_file }}}}{SUFFIX}"
+"""What becomes the answers file of a project."""
+
 SENTINEL = re.compile(r"(?m)^[ \t]*(?:#|<!--) Your [a-z ]+ go below this line\..*$")
 """A line below which the owner adds to a file that is the template's otherwise."""
 
@@ -206,7 +209,8 @@ class Version:
         return frozenset(
             (path.removeprefix(FOLDER).removesuffix(SUFFIX), line.strip())
             for path, text in self.files.items()
-            if path.startswith(FOLDER)
+            # A file beside its own template is for the template's tests, and in no project.
+            if path.startswith(FOLDER) and f"{path}{SUFFIX}" not in self.files
             for line in SENTINEL.findall(text)
         )
 

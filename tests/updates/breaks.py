@@ -187,6 +187,21 @@ NEVER = {
         "_tasks in copier.yml makes every copy and update ask for --trust",
         "| copier | `9.18.0` | tasks | trust it |",
     ),
+    "no file has the answers any more": (
+        lambda template: template.write("template/{{ _copier_conf.answers_file }}.jinja", ""),
+        "writes down what a project has answered",
+        "| copier | `9.18.0` | no answers | nothing |",
+    ),
+    "the answers have another place": (
+        questionnaire("_subdirectory", "_answers_file: .answers.yml\n_subdirectory"),
+        "_answers_file is .answers.yml, where no update and no check looks",
+        "| copier | `9.18.0` | another file | move it |",
+    ),
+    "an answer is secret": (
+        questionnaire("type: int\n", "type: int\n  secret: true\n"),
+        "the answer to lease is secret, so that no project remembers it",
+        "| question | `lease` | secret | nothing |",
+    ),
     "an update would write an owner's file": (
         questionnaire(OWN_PATHS, ""),
         "an update would write the owner's file app/job.py again",

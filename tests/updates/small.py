@@ -43,6 +43,7 @@ lease:
 """,
     "UPGRADING.md": "# Upgrading\n\n## 1.0.0\n\nThe first version.\n",
     "hooks/after_update.txt.jinja": "",
+    "template/{{ _copier_conf.answers_file }}.jinja": "{{ _copier_answers | to_nice_yaml }}\n",
     "template/app/job.py": "def run() -> None: ...\n",
     "template/app/main.py.jinja": "LEASE = {{ lease }}\n",
     "template/app/serve.py": "def serve() -> None:\n    from app.job import run\n\n    run()\n",

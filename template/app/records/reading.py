@@ -11,7 +11,7 @@ from app.dedup.record import Record, Status
 from app.dedup.store import Query
 from app.records.arguments import Options
 from app.records.context import TIMEOUT, Context
-from app.records.report import Exit, Report, plain, seconds, table, written
+from app.records.report import Exit, Mistake, Report, plain, seconds, table, written
 from app.records.states import RELEASED, State, asked_by, by_hand, lease_left, time_of
 
 _FIRST = datetime.min.replace(tzinfo=UTC)
@@ -19,6 +19,8 @@ _FIRST = datetime.min.replace(tzinfo=UTC)
 
 def list_records(options: Options, context: Context) -> Report:
     """List the records of a status, a job, a span of time."""
+    if options.since and options.until and options.since >= options.until:
+        raise Mistake("--since must be before --until")
     query = Query(
         status=Status(options.status) if options.status else None,
         job_name=options.job or None,

@@ -90,6 +90,11 @@ class TestList:
         records = command.data("list", "--since", "90m")["records"]
         assert [each["state"] for each in records] == ["running", "stuck"]
 
+    def test_refuses_a_span_that_ends_before_it_begins(self, command: Command) -> None:
+        done = command("list", "--since", "1h", "--until", "2h")
+        assert done.status == 2
+        assert "--since must be before --until" in done.err
+
     def test_is_a_table_for_people(self, command: Command, kept: dict[str, str]) -> None:
         done = command("list")
         lines = done.out.splitlines()
