@@ -6,6 +6,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
 
+from app.dedup.record import Status
+from app.dedup.store import Query
+from app.dedup.stores import open_store
 from dev.delivery import SPELLINGS, Answer, NoAnswer, Target, request_headers, send
 from dev.hold import StoreHold
 from dev.plan import Fault, PlannedRun
@@ -16,6 +19,7 @@ LATE_DEADLINE_SECONDS = 1.0
 """The attempt deadline of an answer that shall be late; shorter than a store call may wait."""
 
 _LOG_DELAY_SECONDS = 0.25
+_READ_SECONDS = 5.0
 _POLL_SECONDS = 0.005
 
 Reply = Answer | NoAnswer
@@ -69,8 +73,8 @@ class Attempts:
     def _kill(
         self, run: PlannedRun, copies: int, fault: Fault, server: LocalServer
     ) -> tuple[list[Reply], bool]:
-        completed = _event(run, server, "completed")
         returned = _event(run, server, "returned")
+        before = _completions(server)
         hold = StoreHold(server.store)
         moment: Wait
         match fault:
@@ -92,8 +96,8 @@ class Attempts:
             hold.release()
         if reached:
             self._timeline.restarted(server.start())
-        # A job may have ended before the store was held.
-        struck = reached and hold.taken.is_set() and not completed(0)
+        # A run may have ended before the store was held; nobody may have heard of that.
+        struck = reached and _completions(server) == before
         return [future.result() for future in futures], struck
 
     def _deliver(
@@ -140,6 +144,15 @@ def _event(run: PlannedRun, server: LocalServer, name: str) -> Wait:
         mark,
         seconds,
     )
+
+
+def _completions(server: LocalServer) -> int:
+    """Return how many runs are completed, by the store."""
+    store = open_store(f"sqlite:///{server.store}")
+    try:
+        return len([*store.list(Query(status=Status.COMPLETED), timeout=_READ_SECONDS)])
+    finally:
+        store.close()
 
 
 def _where(fault: Fault, *, returned: bool) -> str:
