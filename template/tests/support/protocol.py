@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from app.dedup.attempt import Attempt
 from app.dedup.clock import Clock
@@ -90,3 +90,17 @@ class Never:
 
     def __call__(self, attempt: Attempt) -> None:
         self.ran = True
+
+
+def raising(error: BaseException) -> Callable[[Attempt], NoReturn]:
+    """Return a job that raises `error`."""
+
+    def job(attempt: Attempt) -> NoReturn:
+        raise error
+
+    return job
+
+
+def let_it_die(harness: Harness, moment: datetime) -> None:
+    """Make the live claim of a run look dead, as after a crash and a lease."""
+    harness.edit(run_id_at(moment), {"lease_seconds": 0})

@@ -1,17 +1,10 @@
 """An instance that shuts down (R27), on every store."""
 
-from datetime import datetime, timedelta
-
-import pytest
+from datetime import datetime
 
 from app.dedup import Attempt, outcome
 from tests.support.protocol import Instance, Never, run_id_at
 from tests.support.stores import Harness
-
-
-@pytest.fixture
-def due(harness: Harness) -> datetime:
-    return harness.now().replace(microsecond=0) - timedelta(minutes=1)
 
 
 def test_no_claim_is_made_after_the_signal(harness: Harness, due: datetime) -> None:
