@@ -72,8 +72,8 @@ RULES: Final = (
         Elsewhere(f"{_PROXIED}::test_each_run_is_started_once_whatever_is_lost"),
     ),
     Rule(
-        r"\.\./\.venv/bin/python -m pytest .* NAME",
-        Never("it runs what `make test` runs of every store"),
+        r"\.\./\.venv/bin/python -m pytest (.*) NAME",
+        Run(r"../.venv/bin/python -m pytest --quiet --collect-only \1 sqlite"),
     ),
     # What is the same in every README.
     Rule(
@@ -116,13 +116,12 @@ RULES: Final = (
     ),
     Rule(
         "uv tool install pre-commit.*",
-        Elsewhere(
-            "tests/test_commit_hooks.py::test_what_is_clean_is_committed_and_what_is_not_is_refused"
-        ),
+        Elsewhere(f"{_HOOKS}::test_what_is_clean_is_committed_and_what_is_not_is_refused"),
     ),
     # What asks somebody, or stays.
     Rule("gcloud auth (application-default )?login.*", Never("it opens a browser")),
-    Rule("uvx copier copy ADDRESS .*", Elsewhere(_OTHER_PAGE)),
+    Rule(r"uvx copier copy ADDRESS (.*)", Run(r'uvx copier copy --defaults "$PWD" \1')),
+    Rule("copier copy (--data-file .*) …", Run(r'uvx copier copy --defaults \1 "$PWD" ../example')),
     Rule(r"\.venv/bin/copier copy (?!--defaults).*", Run(r"\g<0> --defaults")),
     Rule(r"gcloud (?!auth).*delete [\s\S]*", Run(r"\g<0> --quiet")),
     Rule(r"(for account in .*)(\s+done)", Run(r"\1 --quiet\2")),
