@@ -28,7 +28,7 @@ class Fate(StrEnum):
     REFUSED = "refusal"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call of the store.
 
@@ -58,7 +58,7 @@ class Network(Protocol):
         """
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What the store answers."""
 

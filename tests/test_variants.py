@@ -48,10 +48,7 @@ TRACES = {
     },
     "kind": {
         r"kinds[./]step\b|StepAttempt, GiveUp": {"step"},
-        r"(?s)\A[A-Z]+\.md\n.*(`missed|`redo|outlast|the job's)": {
-            "handler",
-            "proxy",
-        },
+        r"(?s)\A[A-Z]+\.md\n.*(`missed|`redo|outlast|the job's)": {"handler", "proxy"},
         r"kinds[./]proxy|dev[./]standin|TARGET_ENDPOINT|app[./](calls|targets)": {"proxy"},
         r"\bjob\.py": {"handler", "step"},
     },

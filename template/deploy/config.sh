@@ -8,7 +8,8 @@ own_environment=()
 
 # Your settings go below this line.
 
-# Your settings end here. These are the template's answers: to change one for good, run `copier update -d NAME=VALUE`.
+# Your settings end here. These are the template's answers: to change one for good, run
+# `copier update -d NAME=VALUE`.
 KIND=handler
 PLATFORM=cloud-run
 STORE=firestore

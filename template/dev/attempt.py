@@ -148,7 +148,7 @@ def _event(run: PlannedRun, server: LocalServer, name: str) -> Wait:
 
 def _completions(server: LocalServer) -> int:
     """Return how many runs are completed, by the store."""
-    store = open_store(f"sqlite:///{server.store}")
+    store = open_store(server.store_url)
     try:
         return len([*store.list(Query(status=Status.COMPLETED), timeout=_READ_SECONDS)])
     finally:

@@ -38,6 +38,11 @@ class LocalServer:
         self._reader: Thread | None = None
 
     @property
+    def store_url(self) -> str:
+        """The `RUN_STORE_URL` of its records."""
+        return f"sqlite:///{self.store}"
+
+    @property
     def url(self) -> str:
         """The address of the server's root."""
         return f"http://127.0.0.1:{self.port}/"
@@ -93,7 +98,7 @@ class LocalServer:
             "LOG_LEVEL": "DEBUG",
             "PORT": str(self.port),
             "PYTHONUNBUFFERED": "1",
-            "RUN_STORE_URL": f"sqlite:///{self.store}",
+            "RUN_STORE_URL": self.store_url,
         }
 
     def _healthy(self) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 _KEPT = ("googlecloudsdk.", "google.", "cloudsdk.", "apitools.", "proto.")
+"""What a call has loaded is loaded for the later ones too; a command's own module each loads."""
 
 
 def serve(path: str, root: Path) -> NoReturn:

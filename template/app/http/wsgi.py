@@ -28,7 +28,8 @@ def handle(service: Service) -> flask.Response:
     )
     if body is not None and len(body) <= BODY_LIMIT:
         return flask.Response(answer.body, answer.status, dict(answer.headers))
-    # Around this, what is left of a body is read, however long, before any answer but a stream.
+    # Whoever calls this may read what is left of a body, however long, before he passes on any
+    # answer but a stream.
     headers_of_stream = {**answer.headers, "Content-Length": str(len(answer.body))}
     return flask.Response(iter([answer.body]), answer.status, headers_of_stream)
 

@@ -14,7 +14,7 @@ CHUNKED = (b"Transfer-Encoding", b"chunked")
 LENGTH = b"Content-Length"
 
 SLOW_CLIENTS = 12
-"""Fewer than the threads of every server under test; where requests have one, it waits for each."""
+"""Fewer than the threads of every server under test, of which each may wait for one of them."""
 
 pytestmark = on_every_framework
 

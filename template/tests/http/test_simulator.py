@@ -10,7 +10,8 @@ from dev.scheduler import main
 from tests.support.servers import PROJECT, Framework, frameworks
 from tests.support.servers.process import write_folder
 
-# While it works, the simulator has time to hold the store on a busy machine too.
+# The simulator needs a moment, between the claim and the end of the work, to hold the store: on a
+# busy machine a job that does nothing can be over before. It is asked for so much, not timed.
 SERVICE = "create_service(kind(lambda attempt: time.sleep(0.2)))"
 IMPORTS = (
     "import time\n\nfrom app.service import create_service\nfrom tests.support.service import kind"

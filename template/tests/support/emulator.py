@@ -38,9 +38,10 @@ class Emulator:
         """Keep the emulator from answering anything."""
         self._signal(signal.SIGSTOP)
         try:
-            # The signal is only on its way yet, to this process and to what it has started.
+            # The signal is only on its way yet, to this process and to what it has started. Nobody
+            # tells when a process of another one stands still, so they are looked at until all do.
             os.waitpid(self._process.pid, os.WUNTRACED)
-            while "R" in (states := self._states()) or "S" in states:
+            while self._states() & {"R", "S"}:
                 time.sleep(0.01)
             yield
         finally:
