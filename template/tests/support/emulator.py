@@ -14,15 +14,24 @@ _START_LIMIT = 60.0
 
 
 class Emulator:
-    """An emulator as a process group, which listens on `host` when its log says `ready`."""
+    """An emulator as a process group, which listens on `host` when its log says `ready`.
 
-    def __init__(self, host: str, command: list[str], log: Path, ready: str) -> None:
+    `environ` is what its environment has besides that of the tests.
+    """
+
+    def __init__(
+        self, host: str, command: list[str], log: Path, ready: str, environ: dict[str, str]
+    ) -> None:
         self.host = host
         self._log = log
         self._ready = ready
         with log.open("wb") as output:
             self._process = subprocess.Popen(
-                command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+                command,
+                env=os.environ | environ,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
 
     def wait(self) -> None:

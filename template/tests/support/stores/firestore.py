@@ -1,5 +1,6 @@
 """Firestore under test: the emulator, with a gRPC interceptor that counts and loses calls."""
 
+import os
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ from tests.support.stores import Hanging, RawFields, RealTimeHarness
 PROJECT = "test-project"
 PLACE = ("firestore://test-project/(default)?collection={name}", "FIRESTORE_EMULATOR_HOST")
 """URL of a set of records, and the variable for what `firestore_emulator` yields."""
+
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""What has the emulator's code compiled once and soon: no test is long enough for more."""
 
 _CALLS = {"Commit": "write", "BatchGetDocuments": "read", "RunQuery": "list"}
 
@@ -95,7 +99,8 @@ def firestore_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emul
     host = f"127.0.0.1:{free_port()}"
     command = ["gcloud", "emulators", "firestore", "start", f"--host-port={host}"]
     log = tmp_path_factory.mktemp("firestore") / "emulator.log"
-    emulator = Emulator(host, command, log, ready="is now running")
+    java = {"JAVA_TOOL_OPTIONS": f"{_JAVA} {os.environ.get('JAVA_TOOL_OPTIONS', '')}"}
+    emulator = Emulator(host, command, log, "is now running", java)
     try:
         emulator.wait()
         # The first request takes seconds, more than the product gives a call.
