@@ -3,16 +3,23 @@
 import itertools
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.environments import Uv
-from tests.rendering import questionnaire_alone, render, snapshot
+from tests.rendering import questionnaire_alone, quick_renders, render, snapshot
 
 Render = Callable[..., Path]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick() -> Iterator[None]:
+    """Render many projects in little time; `test_examples` sees that they are no different."""
+    with quick_renders():
+        yield
 
 
 @pytest.fixture(scope="session")

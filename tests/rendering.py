@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,7 @@ def quick_renders() -> Iterator[None]:
     which git cannot see which can be executed. It compiles each text anew for each project, as it
     copies the template for each.
     """
-    compiled, paths = dict[object, Any](), dict[str, Path]()
+    compiled, paths, loaded = dict[object, Any](), dict[str, Path](), dict[bytes, Any]()
     compile_anew, render_string = Environment.compile, Worker._render_string
     find_path = vars(Worker)["answers_relpath"].fget
 
@@ -131,6 +132,12 @@ def quick_renders() -> Iterator[None]:
         if key not in compiled:
             compiled[key] = compile_anew(self, source, name, filename, **how)
         return compiled[key]
+
+    def load_once(path: Path, quiet: bool = False) -> dict[str, Any]:
+        key = path.read_bytes()
+        if key not in loaded:
+            loaded[key] = load_template_config(path, quiet)
+        return deepcopy(loaded[key])
 
     def render_expressions(self: Worker, string: str, **context: Any) -> str:
         is_plain = isinstance(string, str) and "{" not in string
@@ -147,7 +154,7 @@ def quick_renders() -> Iterator[None]:
         patch.setattr(Worker, "_render_string", render_expressions)
         patch.setattr(Worker, "answers_relpath", property(path_of_answers))
         patch.setattr("copier._main.is_git_available", lambda: False)
-        patch.setattr("copier._template.load_template_config", cache(load_template_config))
+        patch.setattr("copier._template.load_template_config", load_once)
         yield
 
 

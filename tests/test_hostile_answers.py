@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from markdown_it import MarkdownIt
 from tests import matrix
 from tests.conftest import Render
 from tests.forms import PROGRAMS, parse_fault
-from tests.rendering import files_of, part, quick_renders, render
+from tests.rendering import files_of, part, render
 
 NAMES = [
     "it's",
@@ -132,13 +131,6 @@ bounded = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick() -> Iterator[None]:
-    """Render many projects in little time."""
-    with quick_renders():
-        yield
 
 
 @pytest.fixture(scope="module")

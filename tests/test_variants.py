@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pytest
 from tests import matrix, ownership
 from tests.closures import lacking, modules_of
 from tests.forms import fault_of_form
-from tests.rendering import ROOT, files_of, quick_renders, render, run
+from tests.rendering import ROOT, files_of, render, run
 
 
 def _quick(variants: list[matrix.Answers]) -> list[matrix.Answers]:
@@ -155,13 +155,6 @@ class TestMatrix:
     def test_the_map_reads_only_answers_that_can_be_chosen(self) -> None:
         assert set(matrix.file_questions()) <= set(matrix.choice_questions())
         assert matrix.file_questions()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick() -> Iterator[None]:
-    """Render hundreds of projects in little time."""
-    with quick_renders():
-        yield
 
 
 class TestEveryVariant:

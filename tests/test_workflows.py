@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests import matrix
-from tests.rendering import ROOT, part, quick_renders, render
+from tests.rendering import ROOT, part, render
 
 PROGRAMS = Path(sys.executable).parent
 ZIZMOR = ("zizmor", "--offline", "--no-progress", "--persona", "pedantic")
@@ -41,11 +41,10 @@ def folders(template: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Pa
     paths = small.rglob("template/.github/**/*.jinja")
     asked = sorted(set[str]().union(*(matrix.names_in(path.read_text()) for path in paths)))
     rendered = tmp_path_factory.mktemp("rendered")
-    with quick_renders():
-        return [
-            render(small, rendered / f"{number}", dict(answers))
-            for number, answers in enumerate(matrix.one_of_every(asked))
-        ]
+    return [
+        render(small, rendered / f"{number}", dict(answers))
+        for number, answers in enumerate(matrix.one_of_every(asked))
+    ]
 
 
 @pytest.fixture(scope="module")

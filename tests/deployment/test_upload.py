@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rendering import ROOT, clean_environment, files_of, quick_renders, render
+from tests.rendering import ROOT, clean_environment, files_of, render
 
 PRIVATE = (
     ".env",
@@ -34,8 +34,7 @@ PLATFORMS = {
 @pytest.fixture
 def project(template: Path, tmp_path: Path, platform: str) -> Path:
     """A project on its owner's machine, with what is private there."""
-    with quick_renders():
-        made = render(template, tmp_path / "project", {"platform": platform})
+    made = render(template, tmp_path / "project", {"platform": platform})
     for name in (*PRIVATE, *PLATFORMS[platform]):
         (made / name).parent.mkdir(parents=True, exist_ok=True)
         (made / name).touch()

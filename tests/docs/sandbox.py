@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.docs.places import Place
 from tests.ports import free_port
-from tests.rendering import ROOT, clean_environment, commit, git, quick_renders, render
+from tests.rendering import ROOT, clean_environment, commit, git, render
 
 FAKE_GCLOUD = ROOT / "template" / "tests" / "support" / "fake_gcloud"
 """The gcloud of a project's own tests: `make setup` and `make deploy` run with the real one in
@@ -32,8 +32,7 @@ class Kitchen:
         key = repr(sorted(answers.items()))
         if key not in self._made:
             folder = self._folder / f"made-{len(self._made)}"
-            with quick_renders():
-                self._made[key] = render(self._template, folder, dict(answers))
+            self._made[key] = render(self._template, folder, dict(answers))
         return self._made[key]
 
     def project(self, answers: Mapping[str, Any]) -> Path:

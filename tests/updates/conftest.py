@@ -2,13 +2,13 @@
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
-from tests.rendering import asked, quick_renders, render
+from tests.rendering import asked, render
 from tests.updates.project import Project, State, expected, state_of
 from tests.updates.versions import LATEST, MADE_UP, Answers, Repository
 
@@ -34,9 +34,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.fixture(scope="module")
-def rendered_once(
-    repository: Repository, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Render]:
+def rendered_once(repository: Repository, tmp_path_factory: pytest.TempPathFactory) -> Render:
     """Render a version with some answers; the same ones give the same folder again."""
     done = dict[str, Path]()
 
@@ -50,8 +48,7 @@ def rendered_once(
             done[key] = render(repository.folder, folder, given, version)
         return done[key]
 
-    with quick_renders():
-        yield once
+    return once
 
 
 @pytest.fixture
