@@ -3,7 +3,6 @@
 import gc
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Final, TypeVar
@@ -14,7 +13,10 @@ from proof.schedule import Seed
 from proof.story import untold
 
 CHUNK: Final = 500
-"""Schedules between two looks at the clock, and between two collections of garbage."""
+"""Schedules between two looks at the clock."""
+
+_YOUNG: Final = 3_000
+"""Objects between two collections of garbage: those of some schedules, still in the CPU's cache."""
 
 _DEPTH: Final = 4
 _REPORTS: Final = 60.0
@@ -69,19 +71,8 @@ def _played(
     # through with the garbage of each part.
     gc.collect()
     gc.freeze()
-    with get_context("fork").Pool(workers) as pool:
+    with get_context("fork").Pool(workers, gc.set_threshold, (_YOUNG, 1000, 1000)) as pool:
         yield from pool.imap_unordered(play, parts)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect garbage once at the end: each schedule leaves some, and none is large."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        gc.collect()
 
 
 def _enumerated(part: Chosen) -> Figures:
@@ -94,7 +85,7 @@ def _enumerated(part: Chosen) -> Figures:
 
 def _simulated(seeds: range) -> Figures:
     figures = Figures()
-    with untold(), _uncollected():
+    with untold():
         for seed in seeds:
             figures.add(Seed(seed).play())
             if figures.broken:

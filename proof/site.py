@@ -168,6 +168,7 @@ def _opener(
     return lambda machine, clock: RecordStore(clock, machine, network, server, oracle)
 
 
+@cache
 def run_id_of(due: float, trigger: Trigger = Trigger.SCHEDULED) -> str:
     """Return the key of the run that is due so many seconds after the start."""
     delivery = read_delivery(_headers(due), "/", {}, JobScope.NONE)
