@@ -60,8 +60,9 @@ def test_a_second_render_is_the_same_byte_for_byte(
     template: Path, tmp_path: Path, path: Path
 ) -> None:
     """The first by Copier's command, which knows nothing of what makes the tests quick."""
-    copier = [Path(sys.executable).with_name("copier"), "copy", "--quiet", "--defaults"]
-    command = [*copier, "--data-file", path, template, tmp_path / "first"]
+    copier = Path(sys.executable).with_name("copier")
+    places: list[str | Path] = [path, template, tmp_path / "first"]
+    command = [copier, "copy", "--quiet", "--defaults", "--data-file", *places]
     subprocess.run(command, env=clean_environment(), check=True)
     again = render(template, tmp_path / "again", answers_of(path))
     assert files_of(again) == files_of(tmp_path / "first")

@@ -20,7 +20,7 @@ class Emulator:
     """
 
     def __init__(
-        self, host: str, command: list[str], log: Path, ready: str, environ: dict[str, str]
+        self, host: str, command: list[str], log: Path, ready: str, **environ: str
     ) -> None:
         self.host = host
         self._log = log

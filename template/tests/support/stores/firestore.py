@@ -99,8 +99,8 @@ def firestore_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emul
     host = f"127.0.0.1:{free_port()}"
     command = ["gcloud", "emulators", "firestore", "start", f"--host-port={host}"]
     log = tmp_path_factory.mktemp("firestore") / "emulator.log"
-    java = {"JAVA_TOOL_OPTIONS": f"{_JAVA} {os.environ.get('JAVA_TOOL_OPTIONS', '')}"}
-    emulator = Emulator(host, command, log, "is now running", java)
+    options = f"{_JAVA} {os.environ.get('JAVA_TOOL_OPTIONS', '')}"
+    emulator = Emulator(host, command, log, "is now running", JAVA_TOOL_OPTIONS=options)
     try:
         emulator.wait()
         # The first request takes seconds, more than the product gives a call.

@@ -145,7 +145,7 @@ def spanner_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulat
     host = f"127.0.0.1:{free_port()}"
     command = [str(_program()), "--host_port", host]
     log = tmp_path_factory.mktemp("spanner") / "emulator.log"
-    emulator = Emulator(host, command, log, "Server address", {})
+    emulator = Emulator(host, command, log, ready="Server address")
     try:
         emulator.wait()
         with pytest.MonkeyPatch.context() as environment:
