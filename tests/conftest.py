@@ -1,5 +1,6 @@
 """What the template's own tests share."""
 
+import hashlib
 import itertools
 import os
 import shutil
@@ -13,6 +14,7 @@ from tests.environments import Uv
 from tests.rendering import questionnaire_alone, quick_renders, render, snapshot
 
 Render = Callable[..., Path]
+IsFirst = Callable[[str], bool]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,6 +51,23 @@ def rendered(questionnaire: Path, tmp_path: Path) -> Render:
         return render(questionnaire, tmp_path / f"project-{next(numbers)}", answers)
 
     return new
+
+
+@pytest.fixture(scope="session")
+def is_first(tmp_path_factory: pytest.TempPathFactory) -> IsFirst:
+    """Whether nobody has asked about a text before, in any of the processes that run the tests."""
+    base = tmp_path_factory.getbasetemp()
+    seen = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "seen-texts"
+    seen.mkdir(exist_ok=True)
+
+    def claim(text: str) -> bool:
+        try:
+            (seen / hashlib.sha256(text.encode()).hexdigest()).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    return claim
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,9 @@ from tests.rendering import ROOT, clean_environment, files_of, render, run
 
 EXAMPLES = sorted(ROOT.glob("examples/*.yml"))
 
+RECOMMENDED = ROOT / "examples" / "handler.yml"
+"""The profile whose tests `test_fresh_machine` runs, all of them, and `test_pythons`."""
+
 LOCAL = "not firestore and not spanner and not redis"
 """The tests that need no store's server, by their names."""
 
@@ -23,9 +26,16 @@ IN_PLACE = (
     "tests/guard/test_processes.py",
     "tests/http/test_hanging_store.py",
     "tests/http/test_simulator.py",
+    "tests/records/test_command_line.py",
+    "tests/records/test_missed.py",
+    "tests/records/test_redo.py",
+    "tests/records/test_redo_delivery.py",
     "tests/targets/test_once.py",
+    "tests/targets/test_simulator.py",
 )
-"""What waits for stores, leases and targets, and depends on no answer: it is run in place."""
+"""What takes long or waits, and depends on no answer: it is run in place."""
+
+OTHERS = [path for path in EXAMPLES if path != RECOMMENDED]
 
 every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
@@ -69,7 +79,7 @@ def test_a_second_render_is_the_same_byte_for_byte(
 
 
 @pytest.mark.slow
-@every_example
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 def test_its_own_tests_pass(template: Path, tmp_path: Path, path: Path) -> None:
     """But for those that no answer changes: these are run in place."""
     project = render(template, tmp_path / "project", answers_of(path))

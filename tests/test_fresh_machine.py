@@ -16,8 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.environments import Uv
 from tests.ports import free_port
 from tests.rendering import clean_environment, commit, git, snapshot
+from tests.test_examples import RECOMMENDED
+from tests.test_pythons import NEWEST
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +28,14 @@ START_SECONDS = 30
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment in which python3 is on the PATH, with the system's commands, but not uv."""
+def machine(uv: Uv, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which python3 is on the PATH, with the system's commands, but not uv.
+
+    It is the newest Python, if this machine has it.
+    """
     commands = tmp_path_factory.mktemp("bin")
-    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}")
-    (commands / "python3").symlink_to(python)
+    own = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}")
+    (commands / "python3").symlink_to(uv.python(NEWEST) or own)
     for command in ("make", "git", "bash", "sh", "awk", "dirname", "rm", "sed", "touch"):
         found = shutil.which(command)
         assert found, f"{command} is missing"
@@ -43,13 +49,14 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def project(machine: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default project, made on the command line and installed; no part of a repository."""
+    """The recommended project, made on the command line and installed; in no repository."""
     template = snapshot(tmp_path_factory.mktemp("repository"))
     commit(template, "The template")
     folder = tmp_path_factory.mktemp("fresh") / "project"
     copier = Path(sys.executable).with_name("copier")
-    command = [os.fspath(copier), "copy", "--defaults", "--vcs-ref", "HEAD"]
-    subprocess.run([*command, os.fspath(template), os.fspath(folder)], check=True)
+    places: list[str | Path] = ["--data-file", RECOMMENDED, template, folder]
+    command = [copier, "copy", "--defaults", "--vcs-ref", "HEAD", *places]
+    subprocess.run(command, check=True)
     make(folder, machine, "install")
     return folder
 

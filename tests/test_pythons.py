@@ -4,18 +4,20 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.environments import Uv
-from tests.rendering import ROOT, render, run
-from tests.test_examples import LOCAL
+from tests.rendering import render, run
+from tests.test_examples import LOCAL, RECOMMENDED, answers_of
+
+NEWEST = "3.13"
 
 OTHERS = [
     version
-    for version in ("3.11", "3.12", "3.13")
+    for version in ("3.11", "3.12")
     if version != f"{sys.version_info.major}.{sys.version_info.minor}"
 ]
-"""The Pythons but for the one that runs the tests, with which `test_examples` does the same."""
+"""The Pythons but for the newest, with which `test_fresh_machine` runs all of these tests, and the
+one that runs this, and all of them in place."""
 
 LEFT_OUT = (
     "tests/conformance/test_races.py",  # what SQLite or a server decides
@@ -40,8 +42,7 @@ def test_runs_the_tests_of_the_recommended_profile(
     python = uv.python(version)
     if python is None:
         pytest.skip(f"Python {version} is not installed")
-    answers = yaml.safe_load((ROOT / "examples" / "handler.yml").read_text())
-    project = render(template, tmp_path / "project", answers)
+    project = render(template, tmp_path / "project", answers_of(RECOMMENDED))
     environment = tmp_path / "environment"
     uv.run("sync", "--python", python, folder=project, UV_PROJECT_ENVIRONMENT=str(environment))
     there = environment / "bin" / "python"

@@ -4,11 +4,9 @@ Its tests are run in the template's folder, and by the examples.
 """
 
 import ast
-import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 
 from tests import matrix, ownership
 from tests.closures import lacking, modules_of
+from tests.conftest import IsFirst
 from tests.forms import fault_of_form
 from tests.rendering import ROOT, files_of, render, run
 
@@ -103,23 +102,6 @@ def traces(path: str, text: str) -> set[tuple[str, str]]:
     }
 
 
-@pytest.fixture(scope="session")
-def is_first(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bool]:
-    """Whether nobody has asked about a text before, in any of the processes that run the tests."""
-    base = tmp_path_factory.getbasetemp()
-    seen = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "seen-texts"
-    seen.mkdir(exist_ok=True)
-
-    def claim(text: str) -> bool:
-        try:
-            (seen / hashlib.sha256(text.encode()).hexdigest()).touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        return True
-
-    return claim
-
-
 @cache
 def in_place(path: str) -> str | None:
     """The text of a file in the template's folder, which is linted, typed and tested there."""
@@ -164,7 +146,7 @@ class TestEveryVariant:
         template: Path,
         tmp_path: Path,
         subtests: pytest.Subtests,
-        is_first: Callable[[str], bool],
+        is_first: IsFirst,
         mypy_cache: Path,
         answers: matrix.Answers,
     ) -> None:
