@@ -88,6 +88,17 @@ def texts(project: Path) -> dict[str, str]:
     return {path: content.decode() for path, content in files_of(project).items()}
 
 
+def selected(answers: matrix.Answers) -> set[str]:
+    """The files of a variant, as the release contract knows them, but for the answers."""
+    return set(matrix.version().files_for(matrix.with_defaults(answers)))
+
+
+def texts_in_parts(project: Path, answers: matrix.Answers) -> dict[str, str]:
+    """All texts of a project of which only those are rendered that depend on answers."""
+    rendered = texts(project)
+    return rendered | {path: in_place(path) or "" for path in selected(answers) - rendered.keys()}
+
+
 # Most files are the same in many variants: what one says of itself is found out once.
 
 
@@ -144,14 +155,20 @@ class TestEveryVariant:
     def test_every_file_is_in_order(
         self,
         template: Path,
+        questionnaire: Path,
         tmp_path: Path,
         subtests: pytest.Subtests,
         is_first: IsFirst,
         mypy_cache: Path,
         answers: matrix.Answers,
     ) -> None:
-        project = render(template, tmp_path / "project", dict(answers))
-        files = texts(project)
+        # Most files are copied as they are: they are there without being copied once more.
+        files = texts_in_parts(render(questionnaire, tmp_path / "parts", dict(answers)), answers)
+
+        @cache
+        def project() -> Path:
+            return render(template, tmp_path / "project", dict(answers))
+
         with subtests.test("each file parses, is tidy and shows no trace of the template"):
             faults = {path: fault_of_form(path, text) for path, text in files.items()}
             assert not {path: fault for path, fault in faults.items() if fault}
@@ -171,17 +188,16 @@ class TestEveryVariant:
         with subtests.test("lint and format find nothing"):
             # Of a text that is the same in many variants, they are asked once.
             if unseen := [path for path, text in code.items() if is_first(f"{path} {text}")]:
-                run(project, "ruff", "check", "--no-cache", *unseen)
-                run(project, "ruff", "format", "--check", "--no-cache", *unseen)
+                run(project(), "ruff", "check", "--no-cache", *unseen)
+                run(project(), "ruff", "format", "--check", "--no-cache", *unseen)
         with subtests.test("types are right"):
             # Where every file is one of the template's, and nothing is lacking, they are right
             # because they are in the template's folder. The others are few.
             rendered = [path for path, text in code.items() if text != in_place(path)]
             if [path for path in rendered if is_first(f"{path} {shape(code[path])}")]:
-                run(project, "mypy", "--cache-dir", os.fspath(mypy_cache))
+                run(project(), "mypy", "--cache-dir", os.fspath(mypy_cache))
         with subtests.test("the release contract knows which files there are"):
-            selected = matrix.version().files_for(matrix.with_defaults(answers))
-            assert files.keys() - {".copier-answers.yml"} == selected
+            assert files.keys() - {".copier-answers.yml"} == selected(answers)
         with subtests.test("the README says whose each file is"):
             whose = ownership.told(files["README.md"])
             shared = [path for path, _ in ownership.sentinels(files)]
@@ -190,4 +206,15 @@ class TestEveryVariant:
             assert whose["Copier's"] == {".copier-answers.yml"}
             assert not whose["made"] & files.keys()
         # The tests render hundreds of projects, and nobody looks at them again.
-        shutil.rmtree(project)
+        shutil.rmtree(tmp_path)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
+    def test_a_whole_render_is_what_its_parts_are(
+        self, template: Path, questionnaire: Path, tmp_path: Path, answers: matrix.Answers
+    ) -> None:
+        whole = texts(render(template, tmp_path / "project", dict(answers)))
+        parts = texts_in_parts(render(questionnaire, tmp_path / "parts", dict(answers)), answers)
+        # It names the template.
+        del whole[".copier-answers.yml"], parts[".copier-answers.yml"]
+        assert whole == parts
