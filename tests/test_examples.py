@@ -67,14 +67,14 @@ def test_an_example_is_accepted_and_recorded(rendered: Render, path: Path) -> No
 
 @every_example
 def test_a_second_render_is_the_same_byte_for_byte(
-    template: Path, tmp_path: Path, path: Path
+    questionnaire: Path, tmp_path: Path, path: Path
 ) -> None:
     """The first by Copier's command, which knows nothing of what makes the tests quick."""
     copier = Path(sys.executable).with_name("copier")
-    places: list[str | Path] = [path, template, tmp_path / "first"]
+    places: list[str | Path] = [path, questionnaire, tmp_path / "first"]
     command = [copier, "copy", "--quiet", "--defaults", "--data-file", *places]
     subprocess.run(command, env=clean_environment(), check=True)
-    again = render(template, tmp_path / "again", answers_of(path))
+    again = render(questionnaire, tmp_path / "again", answers_of(path))
     assert files_of(again) == files_of(tmp_path / "first")
 
 

@@ -11,13 +11,13 @@ from tests.deployment import gcloud_server
 
 _COMMAND = """\
 #!{python} -IS
-import os, socket, sys
-with socket.socket(socket.AF_UNIX) as server:
-    server.connect({path!r})
-    socket.send_fds(server, [b"!"], [0, 1, 2])
-    server.sendall(b"%a\\n" % ((dict(os.environ), os.getcwd(), sys.argv[1:]),))
-    status = server.makefile().readline()
-sys.exit(int(status or 1))
+import _socket, os, sys
+server = _socket.socket(_socket.AF_UNIX)
+server.connect({path!r})
+files = b"".join(number.to_bytes(4, sys.byteorder) for number in range(3))
+server.sendmsg([b"!"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
+server.sendall(b"%a\\n" % ((dict(os.environ), os.getcwd(), sys.argv[1:]),))
+sys.exit(int(server.recv(8) or 1))
 """
 """It imports what it needs and no more: the scripts call it a hundred times."""
 

@@ -25,9 +25,8 @@ Copier = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """The whole template with its versions."""
-    folders = ("app", "deploy", "dev", "infra", "tests")
-    return Repository(tmp_path_factory.mktemp("versions") / "template", *folders)
+    """The template with its versions, and a folder of it that is whole."""
+    return Repository(tmp_path_factory.mktemp("versions") / "template", "app")
 
 
 @pytest.fixture(scope="module", params=[OLDEST, NEWEST])
