@@ -8,6 +8,7 @@ UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 LOCAL := not firestore and not spanner and not redis
+WORKERS ?= $(shell nproc)
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
 DEFAULT_RENDERS := .gitignore Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
 	deploy/config.sh infra/answers.auto.tfvars infra/job.tf infra/scope.tf infra/service.tf \
@@ -26,10 +27,15 @@ demo: $(READY) ## Render the default project, install it and give it a troubled 
 	$(MAKE) --no-print-directory -C build/demo install
 	$(MAKE) --no-print-directory -C build/demo simulate ARGS="--svg ../demo.svg"
 
-# In place, most tests wait most of the time, so there are more workers than cores.
+# The tests write a million small files: into memory, where there is room for them and they can run.
+MEMORY := $(shell grep -s ' /dev/shm ' /proc/mounts | grep -qv noexec && \
+	df --output=avail /dev/shm | awk '$$1 > 4000000 { print "/dev/shm"; exit }')
+test test-fast: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
+
+# Tests wait now and then, and those in place do most of the time: there are more workers than cores.
 test: $(READY) ## Run every test: the template's code in place, then the template
-	cd template && ../$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
-	$(PYTHON) -m pytest -n auto --dist worksteal $(ARGS)
+	cd template && ../$(PYTHON) -m pytest -n $$((2 * $(WORKERS) + 1)) --dist worksteal $(ARGS)
+	$(PYTHON) -m pytest -n $$(($(WORKERS) + 1)) --dist worksteal $(ARGS)
 
 test-fast: $(READY) ## Run the tests that need no server, no emulator and no whole project
 	cd template && ../$(PYTHON) -m pytest -n auto --dist worksteal -k "$(LOCAL)" \
@@ -53,7 +59,6 @@ audit: $(READY) ## Look the libraries and the actions up in vulnerability databa
 
 # The proof is about the template's code as it stands, which is no package of its own.
 PROOF := PYTHONPATH=template $(PYTHON) -m proof
-WORKERS ?= $(shell nproc)
 LIMITS = --workers $(WORKERS) $(if $(MINUTES),--minutes $(MINUTES))
 
 simulate-proof: $(READY) ## Play RUNS schedules of the protocol, drawn from SEED on
