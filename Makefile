@@ -8,6 +8,10 @@ UV := $(or $(shell command -v uv 2>/dev/null),.venv/bin/uv)
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 LOCAL := not firestore and not spanner and not redis
+# What starts processes, waits, or goes through many cases.
+LONG := gcloud guard http infra simulator targets conformance/test_lost_answers.py \
+	conformance/test_races.py records/test_command_line.py records/test_missed.py \
+	records/test_redo_delivery.py test_cold_start.py test_lease.py test_retry_budget.py test_schedule.py
 WORKERS ?= $(shell nproc)
 COPY := .venv/bin/copier copy --quiet --defaults --vcs-ref HEAD
 DEFAULT_RENDERS := .gitignore Procfile main.py pyproject.toml app/defaults.py app/job.py tests/test_job.py \
@@ -39,7 +43,7 @@ test: $(READY) ## Run every test: the template's code in place, then the templat
 
 test-fast: $(READY) ## Run the tests that need no server, no emulator and no whole project
 	cd template && ../$(PYTHON) -m pytest -n auto --dist worksteal -k "$(LOCAL)" \
-		$(addprefix --ignore=tests/,gcloud http infra simulator) $(ARGS)
+		$(addprefix --ignore=tests/,$(LONG)) $(ARGS)
 	$(PYTHON) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 check: $(READY) ## Check style, format and types, of the template's code and of the tests

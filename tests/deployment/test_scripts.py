@@ -35,6 +35,7 @@ CHECKERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", matrix.pairwise(), ids=matrix.name_of)
 def test_checkers_find_nothing(
     template: Path, tmp_path: Path, is_first: IsFirst, answers: matrix.Answers

@@ -30,6 +30,7 @@ SWITCHES: list[tuple[str, Answers, Answers]] = [
 """Profiles, the answer that is changed, and the answers that follow, as they cannot stay."""
 
 
+@pytest.mark.slow
 class TestSwitch:
     @pytest.mark.parametrize(
         ("profile", "change", "follows"),

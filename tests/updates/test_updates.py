@@ -19,7 +19,15 @@ from tests.updates.versions import (
 
 PROFILES = sorted(path.stem for path in ROOT.glob("examples/*.yml"))
 
-each_profile = pytest.mark.parametrize("profile", PROFILES)
+ONE_OF_EACH_KIND = {"handler", "workflows-proxy", "step"}
+
+each_profile = pytest.mark.parametrize(
+    "profile",
+    [
+        pytest.param(profile, marks=[] if profile in ONE_OF_EACH_KIND else [pytest.mark.slow])
+        for profile in PROFILES
+    ],
+)
 
 
 class TestUntouched:
