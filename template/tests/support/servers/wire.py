@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPMessage, HTTPResponse
 from typing import Any, Final
@@ -97,7 +98,9 @@ class RawConnection:
 
     def finish_writing(self) -> None:
         """Close this side of the connection, as a client that goes away half-way."""
-        self._socket.shutdown(socket.SHUT_WR)
+        # A server that has refused what it read may have closed the whole connection before.
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
 
     def read_all(self) -> bytes:
         """Read until the server closes the connection."""
