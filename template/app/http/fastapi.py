@@ -32,7 +32,8 @@ def create_app(service: Service | None = None) -> FastAPI:
         except requests.ClientDisconnect:
             return
         answer = await to_thread.run_sync(chosen.handle, request)
-        response = responses.Response(answer.body, answer.status, dict(answer.headers))
+        headers = {**answer.headers, **({"Connection": "close"} if request.body is None else {})}
+        response = responses.Response(answer.body, answer.status, headers)
         await response(scope, receive, send)
 
     # What no route takes, whatever its path and method: the service names the right ones.
@@ -55,16 +56,24 @@ async def _request(incoming: requests.Request, received: float) -> Request:
     query: dict[str, tuple[str, ...]] = {}
     for name, value in incoming.query_params.multi_items():
         query[name] = (*query.get(name, ()), value)
-    body = bytearray()
-    async for chunk in incoming.stream():
-        body += chunk
-        if len(body) > BODY_LIMIT:
-            break
     return Request(
         method=incoming.method,
         path=incoming.scope["path"],
         query=query,
         headers=headers,
-        body=bytes(body[: BODY_LIMIT + 1]),
+        body=await _body(incoming),
         received=received,
     )
+
+
+async def _body(incoming: requests.Request) -> bytes | None:
+    # uvicorn reads the chunks, and what follows them as the next request. Whoever has passed this
+    # on may have read as many bytes as the length says (RFC 9112, section 6.1).
+    if {"content-length", "transfer-encoding"} <= set(incoming.headers):
+        return None
+    body = bytearray()
+    async for chunk in incoming.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            break
+    return bytes(body[: BODY_LIMIT + 1])

@@ -97,7 +97,7 @@ class TestARequestInARequest:
             pytest.param([(b"Transfer_Encoding", b"chunked"), (LENGTH, b"999")], id="underscore"),
             pytest.param([(LENGTH, b"+5")], id="length with a sign"),
             pytest.param([(LENGTH, b"5_0")], id="length of python"),
-            pytest.param([(LENGTH, b"5, 5")], id="length twice"),
+            pytest.param([(LENGTH, b"5, 6")], id="two lengths"),
             pytest.param([(b"X-Folded", b"a\r\n Content-Length: 5")], id="folded"),
             pytest.param([(b"X-Bare", b"a\rContent-Length: 5")], id="bare return"),
             pytest.param([(b"X-Null", b"a\0b")], id="null"),
@@ -112,8 +112,8 @@ class TestARequestInARequest:
         with RawConnection(site.server.port) as connection:
             request = raw_request([*run.raw_fields(), *fields], chunked() + smuggled)
             connection.write(request.replace(b"Connection: close\r\n", b"", 1))
-            connection.finish_writing()
-            answers = connection.read_all()
+            # The end of the connection, which may come at any time, would hide what is done.
+            answers = connection.read_until_quiet(1.0)
         assert site.record(inner.run_id) is None, answers
 
 

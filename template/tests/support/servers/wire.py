@@ -102,6 +102,19 @@ class RawConnection:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
 
+    def read_until_quiet(self, seconds: float) -> bytes:
+        """Read until nothing comes for so long, or the server closes the connection."""
+        data = b""
+        self._socket.settimeout(seconds)
+        try:
+            while chunk := self._socket.recv(65536):
+                data += chunk
+        except (ConnectionResetError, TimeoutError):
+            pass
+        finally:
+            self._socket.settimeout(PATIENCE)
+        return data
+
     def read_all(self) -> bytes:
         """Read until the server closes the connection."""
         data = b""
