@@ -38,7 +38,7 @@ test test-fast: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 
 # Tests wait now and then, and those in place do most of the time: there are more workers than cores.
 test: $(READY) ## Run every test: the template's code in place, then the template
-	cd template && ../$(PYTHON) -m pytest -n $$((2 * $(WORKERS) + 1)) --dist worksteal $(ARGS)
+	cd template && ../$(PYTHON) -m pytest -n $$((2 * $(WORKERS))) --dist worksteal $(ARGS)
 	$(PYTHON) -m pytest -n $$(($(WORKERS) + 1)) --dist worksteal $(ARGS)
 
 test-fast: $(READY) ## Run the tests that need no server, no emulator and no whole project

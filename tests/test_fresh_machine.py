@@ -110,38 +110,26 @@ def ask(request: urllib.request.Request) -> dict[str, str]:
             threading.Event().wait(0.1)
 
 
-class TestFirstSteps:
-    def test_the_lock_file_is_written(self, project: Path) -> None:
+def test_first_steps(project: Path, machine: dict[str, str], subtests: pytest.Subtests) -> None:
+    with subtests.test("the lock file is written"):
         assert (project / "uv.lock").exists()
-
-    def test_its_tests_pass(self, project: Path, machine: dict[str, str]) -> None:
-        """R41."""
-        assert " passed" in make(project, machine, "test")
-
-    def test_its_checks_pass(self, project: Path, machine: dict[str, str]) -> None:
-        make(project, machine, "check")
-
-    def test_help_lists_the_commands(self, project: Path, machine: dict[str, str]) -> None:
+    with subtests.test("it needs no repository"), pytest.raises(subprocess.CalledProcessError):
+        git(project, "rev-parse")
+    with subtests.test("help lists the commands"):
         listed = make(project, machine, "help")
         for command in ("install", "test", "check", "audit", "serve", "simulate", "runs"):
             assert f"make {command} " in listed
-
-    def test_it_serves_and_runs_a_run_once(self, project: Path, machine: dict[str, str]) -> None:
-        """R11, R41."""
+    with subtests.test("R11, R41: it serves, and does a run once"), served(project, machine) as url:
+        ask(urllib.request.Request(f"{url}/health"))  # noqa: S310 - our own URL
         headers = {
             "X-CloudScheduler-JobName": "nightly-report",
             "X-CloudScheduler-ScheduleTime": "2026-01-02T03:04:05-07:00",
         }
-        with served(project, machine) as url:
-            ask(urllib.request.Request(f"{url}/health"))  # noqa: S310 - our own URL
-            delivery = urllib.request.Request(  # noqa: S310 - our own URL
-                url, data=b"", headers=headers, method="POST"
-            )
-            assert [ask(delivery)["outcome"], ask(delivery)["outcome"]] == [
-                "processed",
-                "duplicate",
-            ]
-
-    def test_it_needs_no_repository(self, project: Path) -> None:
-        with pytest.raises(subprocess.CalledProcessError):
-            git(project, "rev-parse")
+        delivery = urllib.request.Request(  # noqa: S310 - our own URL
+            url, data=b"", headers=headers, method="POST"
+        )
+        assert [ask(delivery)["outcome"], ask(delivery)["outcome"]] == ["processed", "duplicate"]
+    with subtests.test("its checks pass"):
+        make(project, machine, "check")
+    with subtests.test("R41: its tests pass"):
+        assert " passed" in make(project, machine, "test")

@@ -11,10 +11,14 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
+
+_LONGEST_WAIT = 0.02
+"""Seconds between two looks at an operation, which here is done at once."""
 
 _KEPT = ("googlecloudsdk.", "google.", "cloudsdk.", "apitools.", "proto.")
 """What a call has loaded is loaded for the later ones too; a command's own module each loads."""
@@ -59,6 +63,8 @@ def _call(
 ) -> NoReturn:
     """Be one call of gcloud, and report its exit status."""
     known = set(sys.modules)
+    sleep = time.sleep
+    time.sleep = lambda seconds: sleep(min(seconds, _LONGEST_WAIT))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with connection.makefile() as reader:
         environ, folder, arguments = ast.literal_eval(reader.readline())

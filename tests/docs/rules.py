@@ -60,8 +60,8 @@ RULES: Final = (
         Never("it runs all tests, this one too"),
         "docs/how-to/(add-a-store|work-on-the-template).md",
     ),
-    Rule("make check( test)?", Elsewhere(f"{_FRESH}::test_its_checks_pass", "make install")),
-    Rule("make test", Elsewhere(f"{_FRESH}::test_its_tests_pass", "make install")),
+    Rule("make check( test)?", Elsewhere(f"{_FRESH}::test_first_steps", "make install")),
+    Rule("make test", Elsewhere(f"{_FRESH}::test_first_steps", "make install")),
     Rule(
         "make simulate( .*(--scenario all|before-finish).*)?",
         Elsewhere(f"{_SIMULATED}::test_each_run_is_done_once_whatever_goes_wrong"),
