@@ -64,7 +64,7 @@ def _call(
     """Be one call of gcloud, and report its exit status."""
     known = set(sys.modules)
     sleep = time.sleep
-    time.sleep = lambda seconds: sleep(min(seconds, _LONGEST_WAIT))
+    time.sleep = lambda seconds: sleep(min(float(seconds), _LONGEST_WAIT))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with connection.makefile() as reader:
         environ, folder, arguments = ast.literal_eval(reader.readline())
