@@ -107,6 +107,12 @@ def test_imports_nothing_that_only_commands_need() -> None:
     assert "cronsim" not in modules
 
 
+def test_imports_no_event_loop_of_its_own() -> None:
+    """Only a job that is a coroutine needs one, and clients and servers that have one anyway."""
+    code = "import sys; import app.service; sys.exit('asyncio' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
 def test_imports_one_adapter_and_one_store() -> None:
     """The others are not even looked at."""
     for store in supported_schemes():

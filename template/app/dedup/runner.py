@@ -4,7 +4,6 @@ A `Runner` decides nothing about records; the store does that atomically. It dec
 answer of the store means for the job and for Cloud Scheduler.
 """
 
-import asyncio
 import hashlib
 import inspect
 import json
@@ -290,7 +289,12 @@ def _call(job: Job, attempt: StepAttempt) -> object:
     result = job(attempt)
     if inspect.isgenerator(result) or inspect.isasyncgen(result):
         raise TypeError("run is a generator, of which nothing has run: let it return, not yield")
-    return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+    if not inspect.isawaitable(result):
+        return result
+    # Thirty modules, which a cold start does without.
+    import asyncio
+
+    return asyncio.run(_awaited(result))
 
 
 async def _awaited(result: Awaitable[JobResult]) -> JobResult:
