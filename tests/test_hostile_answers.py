@@ -19,6 +19,8 @@ from tests.conftest import Render
 from tests.forms import PROGRAMS, parse_fault
 from tests.rendering import files_of, part, render
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "it's",
     'say "hi"',

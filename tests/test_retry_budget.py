@@ -19,6 +19,8 @@ from tests.conftest import Render
 from tests.matrix import jinja_macros
 from tests.rendering import ROOT, clean_environment
 
+pytestmark = pytest.mark.slow
+
 # Every day, so that the answers show the shortest interval.
 ALL_DAY = ["* * * * *", "*/2 * * * *", "*/5 * * * *", "*/7 * * * *", "*/15 * * * *"]
 SOME_HOURS = [

@@ -12,6 +12,8 @@ from proof.soak.journal import Fault, Work
 from proof.soak.verdict import Verdict, judge
 from tests.rendering import ROOT
 
+pytestmark = pytest.mark.slow
+
 RUN = "a-run"
 KILL = Fault("kill", group=1, begin=10.5, end=10.6)
 FIRST = Work("done", RUN, "one", fence=1, recovered=False, group=1, at=10.0)

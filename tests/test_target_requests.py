@@ -15,6 +15,8 @@ from googleapiclient import discovery_cache
 from tests import matrix
 from tests.rendering import clean_environment, render
 
+pytestmark = pytest.mark.slow
+
 # Two runs: one that goes well, and one whose answer is lost, so that it is searched or repeated.
 PROGRAM = """
 import json, tempfile

@@ -15,6 +15,8 @@ import yaml
 from tests import matrix
 from tests.rendering import ROOT, part, render
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(sys.executable).parent
 ZIZMOR = ("zizmor", "--offline", "--no-progress", "--persona", "pedantic")
 ACTIONLINT = ("actionlint", "-color=false")

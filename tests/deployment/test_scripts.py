@@ -131,6 +131,7 @@ def test_a_job_keeps_its_owners_headers_when_its_scope_changes(site: Sites, plat
     assert not [name for name in deployed("none") if name.startswith("X-")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", range(18, 50))
 @pytest.mark.parametrize(("purpose", "limit"), [("vpc", 25), ("workflow", 30), ("runs", 40)])
 def test_names_fit(purpose: str, limit: int, length: int) -> None:

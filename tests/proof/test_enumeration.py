@@ -11,6 +11,8 @@ from proof.story import untold
 from tests.proof import plants
 from tests.proof.plants import Plant, planted
 
+pytestmark = pytest.mark.slow
+
 QUICK = [number for number, case in enumerate(CASES) if not case.works]
 
 

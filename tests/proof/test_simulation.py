@@ -18,6 +18,8 @@ from proof.story import told
 from tests.proof import plants
 from tests.proof.plants import Plant, planted
 
+pytestmark = pytest.mark.slow
+
 ROOT: Final = Path(__file__).parents[2]
 
 SLICE: Final = range(1, 1001)

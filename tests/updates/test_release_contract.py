@@ -13,6 +13,8 @@ from tests.updates.breaks import BREAKS, NEVER, Break, Change
 from tests.updates.small import Small
 from upgrading import release_of
 
+pytestmark = pytest.mark.slow
+
 each_break = pytest.mark.parametrize("planted", BREAKS.values(), ids=BREAKS)
 
 
